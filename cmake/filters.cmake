@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+# Filters: one folder each under filters/, named in filters/filters.list, which is the only registry.
+# <name>.c and <name>_*.c are compiled plainly; <name>_simd*.c once per instruction set of the
+# target, with TAMIS_ISA naming it. <name>.h is the public header, seen as <tamis/<name>.h>.
+
+file(STRINGS filters/filters.list TAMIS_FILTERS REGEX "^[a-z]")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS filters/filters.list)
+
+set(TAMIS_ISAS "")
+if(NOT TAMIS_SIMD)
+  add_compile_definitions(TAMIS_NO_SIMD)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(TAMIS_ISAS base avx2 avx512)
+  set(TAMIS_FLAGS_base "")
+  set(TAMIS_FLAGS_avx2 -march=x86-64-v3)
+  set(TAMIS_FLAGS_avx512 -march=x86-64-v4 -mavx512vbmi -mavx512vbmi2 -mavx512vnni
+                         -mprefer-vector-width=512)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(TAMIS_ISAS base)
+  set(TAMIS_FLAGS_base "")
+else()
+  add_compile_definitions(TAMIS_NO_SIMD)
+endif()
+
+# Public headers as users see them: <tamis/gaussian.h>.
+set(TAMIS_HEADER_DIR ${CMAKE_BINARY_DIR}/include)
+set(TAMIS_PUBLIC_INCLUDES ${CMAKE_SOURCE_DIR}/include ${TAMIS_HEADER_DIR})
+
+function(tamis_private_includes target)
+  target_include_directories(${target} PRIVATE ${TAMIS_PUBLIC_INCLUDES} ${CMAKE_SOURCE_DIR}/src)
+endfunction()
+
+set(TAMIS_FILTER_SOURCES "")
+set(TAMIS_SIMD_SOURCES "")
+set(declarations "")
+set(entries "")
+foreach(name ${TAMIS_FILTERS})
+  file(GLOB sources CONFIGURE_DEPENDS filters/${name}/*.c)
+  list(FILTER sources EXCLUDE REGEX "_test\\.c$")
+  set(simd ${sources})
+  list(FILTER simd INCLUDE REGEX "_simd[a-z0-9_]*\\.c$")
+  list(FILTER sources EXCLUDE REGEX "_simd[a-z0-9_]*\\.c$")
+  list(APPEND TAMIS_FILTER_SOURCES ${sources})
+  list(APPEND TAMIS_SIMD_SOURCES ${simd})
+  string(APPEND declarations "extern const tamis_filter tamis_priv_filter_${name};\n")
+  string(APPEND entries "    &tamis_priv_filter_${name},\n")
+  configure_file(filters/${name}/${name}.h ${TAMIS_HEADER_DIR}/tamis/${name}.h COPYONLY)
+endforeach()
+
+# Engine files that gain from wider vectors are compiled per instruction set as well.
+file(GLOB engine_simd CONFIGURE_DEPENDS src/image/*_simd.c)
+
+set(TAMIS_SIMD_OBJECTS "")
+foreach(isa ${TAMIS_ISAS})
+  add_library(tamis_simd_${isa} OBJECT ${TAMIS_SIMD_SOURCES})
+  tamis_private_includes(tamis_simd_${isa})
+  target_compile_definitions(tamis_simd_${isa} PRIVATE TAMIS_ISA=${isa})
+  target_compile_options(tamis_simd_${isa} PRIVATE ${TAMIS_FLAGS_${isa}})
+  list(APPEND TAMIS_SIMD_OBJECTS $<TARGET_OBJECTS:tamis_simd_${isa}>)
+endforeach()
+
+set(TAMIS_ALL_C ${CMAKE_BINARY_DIR}/filters_all.c)
+file(CONFIGURE OUTPUT ${TAMIS_ALL_C} CONTENT "/* Made from filters/filters.list. */
+#include \"graph/registry.h\"
+
+${declarations}
+const tamis_filter *const tamis_priv_filters[] = {
+${entries}    NULL,
+};
+")

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Filters and their parameters, described as data.
+ *
+ * Every filter has a plain struct of parameters in a header of its own (tamis/gaussian.h declares
+ * struct tamis_gaussian) and a table with one row per field. The table gives names, defaults,
+ * ranges, units and texts to the chain parser, the command, the documentation and the tests. */
+#ifndef TAMIS_FILTER_H
+#define TAMIS_FILTER_H
+
+#include <tamis/image.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A width and a height in pixels; written "7" (both) or "7x5". */
+typedef struct tamis_size {
+    int w, h;
+} tamis_size;
+
+/* A number in sample units, or in per cent of the sample type's range (tamis_type_range());
+ * written "30" or "12%". */
+typedef struct tamis_value {
+    double value;
+    int percent; /* 1 when value is per cent */
+} tamis_value;
+
+/* The value in sample units of the given type. */
+TAMIS_API double tamis_value_resolve(tamis_value value, tamis_type type);
+
+/* What a filter does with the alpha channel of an image that has one. */
+typedef enum tamis_alpha_mode {
+    TAMIS_ALPHA_MODE_PREMULTIPLY, /* weight colour by alpha, filter, divide again */
+    TAMIS_ALPHA_MODE_STRAIGHT,    /* filter colour and alpha as independent channels */
+    TAMIS_ALPHA_MODE_IGNORE       /* filter colour only and copy alpha */
+} tamis_alpha_mode;
+
+typedef enum tamis_param_type {
+    TAMIS_PARAM_INT,    /* int */
+    TAMIS_PARAM_DOUBLE, /* double */
+    TAMIS_PARAM_CHOICE, /* an enum (unsigned int): index into choices */
+    TAMIS_PARAM_SIZE,   /* tamis_size */
+    TAMIS_PARAM_VALUE   /* tamis_value */
+} tamis_param_type;
+
+/* One parameter of a filter. */
+typedef struct tamis_param {
+    const char *name; /* the field's name, also the key in chains and on the command line */
+    tamis_param_type type;
+    size_t offset;              /* of the field in the filter's parameter struct */
+    double def;                 /* default; for CHOICE the index, for SIZE both sides */
+    double min, max;            /* allowed range, both included; for SIZE each side */
+    const char *unit;           /* "px", "levels", "" */
+    const char *const *choices; /* CHOICE: NULL-terminated names in enum order; else NULL */
+    const char *doc;            /* one sentence or two */
+    int odd;                    /* 1: each value must be odd, or 0 where the range includes 0 */
+} tamis_param;
+
+typedef struct tamis_filter tamis_filter;
+
+/* Finds a filter by name; NULL when there is none. */
+TAMIS_API const tamis_filter *tamis_filter_find(const char *name);
+/* Number of filters, and the one at index 0 .. count-1 in alphabetical order. */
+TAMIS_API int tamis_filter_count(void);
+TAMIS_API const tamis_filter *tamis_filter_at(int index);
+
+TAMIS_API const char *tamis_filter_name(const tamis_filter *filter);
+/* One line that says what the filter does. */
+TAMIS_API const char *tamis_filter_brief(const tamis_filter *filter);
+/* The filter's parameters; *count receives their number. */
+TAMIS_API const tamis_param *tamis_filter_params(const tamis_filter *filter, int *count);
+/* Size of the filter's parameter struct. */
+TAMIS_API size_t tamis_filter_params_size(const tamis_filter *filter);
+/* Number of input images: 1, or 2 where a second one (a guide) may be given. */
+TAMIS_API int tamis_filter_max_inputs(const tamis_filter *filter);
+
+/* Fills params, which has tamis_filter_params_size() bytes, with the defaults. */
+TAMIS_API void tamis_filter_defaults(const tamis_filter *filter, void *params);
+
+/* Sets one parameter from text. Errors: ARGUMENT; the message names the parameter, the value and
+ * the allowed range. Values are never clamped. */
+TAMIS_API tamis_status tamis_filter_set(tamis_ctx *ctx, const tamis_filter *filter, void *params,
+                                        const char *name, const char *text);
+
+/* Checks every field of params against its row. Errors: ARGUMENT, as above. */
+TAMIS_API tamis_status tamis_filter_check(tamis_ctx *ctx, const tamis_filter *filter,
+                                          const void *params);
+
+/* Prints one parameter's value, as tamis_filter_set() reads it, into buf; returns buf. */
+TAMIS_API const char *tamis_filter_get(const tamis_filter *filter, const void *params,
+                                       const char *name, char *buf, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chains of filters, plans and runs.
+ *
+ * A tamis_graph is a wish: filters in order, each with its parameters. A tamis_plan is a decision:
+ * a graph compiled for one image format and size, with kernels chosen, halos known and every
+ * buffer allocated. Compiling may fail; running allocates nothing and fails only when cancelled or
+ * given images that do not match. */
+#ifndef TAMIS_GRAPH_H
+#define TAMIS_GRAPH_H
+
+#include <tamis/filter.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Thread-safety: one thread at a time. */
+typedef struct tamis_graph tamis_graph;
+
+/* An empty chain, owned by the caller. Errors: MEMORY. */
+TAMIS_API tamis_status tamis_graph_create(tamis_ctx *ctx, tamis_graph **out);
+
+/* Reads "name=key=value:key=value,name2=key=value". White space around names, keys and values is
+ * skipped. Errors: ARGUMENT (the message shows the place), MEMORY. */
+TAMIS_API tamis_status tamis_graph_parse(tamis_ctx *ctx, const char *text, tamis_graph **out);
+
+/* Appends a filter. params points to the filter's parameter struct and is copied; NULL means the
+ * defaults. Errors: ARGUMENT, MEMORY. */
+TAMIS_API tamis_status tamis_graph_add(tamis_graph *graph, const tamis_filter *filter,
+                                       const void *params);
+
+TAMIS_API void tamis_graph_free(tamis_graph **graph);
+
+/* Number of filters, and the filter and parameters at index 0 .. size-1. */
+TAMIS_API int tamis_graph_size(const tamis_graph *graph);
+TAMIS_API const tamis_filter *tamis_graph_filter(const tamis_graph *graph, int index);
+TAMIS_API const void *tamis_graph_params(const tamis_graph *graph, int index);
+
+/* Prints the chain, with every parameter that differs from its default, so that parsing the text
+ * gives the same chain. Returns the length without the terminator, as snprintf does. */
+TAMIS_API size_t tamis_graph_print(const tamis_graph *graph, char *buf, size_t size);
+
+/* Options of a plan. Zero-initialise; every zero field means its default. */
+typedef struct tamis_plan_options {
+    int tile_w, tile_h;      /* size of the tiles, for tests; 0 = chosen by the planner */
+    const char *kernel;      /* use this kernel row ("c", "avx2" ...) and fail where it is missing;
+                                NULL = the best row the context allows */
+    const tamis_format *guide; /* format of the guide image, which has the size of the first
+                                  filter's input; NULL = no guide is given */
+} tamis_plan_options;
+
+/* Thread-safety: immutable once made; any number of threads may run one plan at once. */
+typedef struct tamis_plan tamis_plan;
+
+/* Compiles a graph for images of the given format and size. options may be NULL. The plan keeps
+ * what it needs of the graph; the context must outlive it. An empty graph copies.
+ * Errors: ARGUMENT, UNSUPPORTED, MEMORY, LIMIT. */
+TAMIS_API tamis_status tamis_plan_create(tamis_ctx *ctx, const tamis_graph *graph,
+                                         tamis_format format, int32_t w, int32_t h,
+                                         const tamis_plan_options *options, tamis_plan **out);
+TAMIS_API void tamis_plan_free(tamis_plan **plan);
+
+/* Format and size of the result. */
+TAMIS_API tamis_format tamis_plan_format(const tamis_plan *plan);
+TAMIS_API void tamis_plan_size(const tamis_plan *plan, int32_t *w, int32_t *h);
+
+/* Pixels of the input that a pixel of the result may depend on, to each side: exact. */
+typedef struct tamis_halo {
+    int left, right, top, bottom;
+} tamis_halo;
+TAMIS_API tamis_halo tamis_plan_halo(const tamis_plan *plan);
+
+/* Prints the plan for people: one line per step with types, kernel, tile, halo and memory.
+ * Returns the length without the terminator, as snprintf does. */
+TAMIS_API size_t tamis_plan_explain(const tamis_plan *plan, char *buf, size_t size);
+
+/* Called on the thread that runs the plan, now and then and once at the end: done of total units
+ * of work. */
+typedef void (*tamis_progress_fn)(void *user, int64_t done, int64_t total);
+
+typedef struct tamis_run_options {
+    tamis_progress_fn progress; /* may be NULL */
+    void *progress_user;
+    const volatile int *cancel; /* the run stops soon after *cancel becomes non-zero; may be NULL */
+    const tamis_image *guide;   /* required when the plan was made with a guide */
+} tamis_run_options;
+
+/* Filters src into dst. src has the plan's input format and size, dst its result format and size
+ * (strides are free). src and dst may share memory only when the chain is empty or all its halos
+ * are 0 and the views are equal. After CANCELED the contents of dst are undefined.
+ * Errors: ARGUMENT, CANCELED. */
+TAMIS_API tamis_status tamis_plan_run(const tamis_plan *plan, const tamis_image *src,
+                                      const tamis_image *dst, const tamis_run_options *options);
+
+/* As tamis_plan_run(), for the part rect of the result; dst has the size of rect. The bits are
+ * those that a whole run would give there. */
+TAMIS_API tamis_status tamis_plan_run_region(const tamis_plan *plan, const tamis_image *src,
+                                             tamis_rect rect, const tamis_image *dst,
+                                             const tamis_run_options *options);
+
+/* One filter on one image: plans, runs and frees. params NULL = defaults. dst has the format and
+ * size of the result. Errors: as tamis_plan_create() and tamis_plan_run(). */
+TAMIS_API tamis_status tamis_filter_run(tamis_ctx *ctx, const tamis_filter *filter,
+                                        const void *params, const tamis_image *src,
+                                        const tamis_image *dst);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

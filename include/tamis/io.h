@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libtamis-io: image files in and out, with what they carry besides pixels.
+ *
+ * PNG (1 to 16 bit, palette, gray+alpha), JPEG, TIFF and BigTIFF (strips and tiles; 8, 16, signed
+ * 16, float; several pages), PNM / PAM / PFM, NPY and raw samples. The format of an input is found
+ * by its content, that of an output by its name or by an option. Values are never rescaled, except
+ * where a file's own scale says so (PNM maxval, PNG below 8 bit). */
+#ifndef TAMIS_IO_H
+#define TAMIS_IO_H
+
+#include <stdio.h>
+
+#include <tamis/image.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Metadata of a picture, kept as the bytes found in the file. An entry is a named block:
+ *   "icc"          ICC profile
+ *   "exif"         EXIF block, from its TIFF header on (without "Exif\0\0")
+ *   "xmp"          XMP packet
+ *   "iptc"         IPTC / Photoshop resource block
+ *   "text:KEY"     a text entry in UTF-8 (PNG tEXt, zTXt, iTXt; JPEG comment as "text:Comment")
+ *   "png:cHRM"...  a PNG ancillary chunk that describes colour (gAMA, cHRM, sRGB, cICP)
+ *   "tiff:TAG"     a TIFF tag by number that tamis does not interpret (GeoTIFF, GDAL, vendor),
+ *                  with its TIFF type and count */
+typedef struct tamis_meta_entry {
+    char *name;
+    uint8_t *data;
+    size_t size;
+    int tiff_type;       /* for "tiff:TAG" */
+    uint64_t tiff_count; /* for "tiff:TAG" */
+} tamis_meta_entry;
+
+typedef struct tamis_meta {
+    tamis_meta_entry *entries;
+    size_t count;
+    double dpi_x, dpi_y; /* resolution in pixels per inch; 0 = unknown */
+    int orientation;     /* as in EXIF, 1 .. 8, of the pixels as they are in memory; 1 after reading,
+                            since readers turn the pixels upright */
+} tamis_meta;
+
+/* Frees all entries and clears the struct. */
+TAMIS_API void tamis_meta_clear(tamis_meta *meta);
+/* The entry of that name, or NULL. */
+TAMIS_API const tamis_meta_entry *tamis_meta_find(const tamis_meta *meta, const char *name);
+/* Adds or replaces an entry; data is copied. Errors: MEMORY. */
+TAMIS_API tamis_status tamis_meta_set(tamis_meta *meta, const char *name, const void *data,
+                                      size_t size);
+
+/* What a file says about itself without its pixels being read. */
+typedef struct tamis_file_info {
+    char format[16]; /* "png", "jpeg", "tiff", "pnm", "pfm", "npy", "raw" */
+    tamis_format image; /* of the pixels as tamis_reader_read() delivers them */
+    int32_t w, h;       /* upright: after orientation */
+    int pages;          /* 1, or more for a multi-page TIFF */
+    int file_bits;      /* bits per sample in the file: 1, 2, 4, 8, 12, 16, 32 ... */
+    int orientation;    /* as stored in the file, 1 .. 8 */
+    int palette;        /* 1 when the file has a colour palette */
+    char detail[96];    /* "tiled 256x256, deflate", "progressive, 4:2:0" ... for people */
+} tamis_file_info;
+
+/* Options for reading. Zero-initialise. */
+typedef struct tamis_read_options {
+    uint64_t max_pixels;     /* refuse larger pictures; 0 = 2^34 */
+    const char *raw;         /* "WxH:TYPE[:CHANNELS[:OFFSET]]", such as "640x480:u16:1": the file is
+                                headerless little-endian samples; NULL = by content */
+    int keep_orientation;    /* 1: do not turn pixels upright; meta.orientation tells */
+} tamis_read_options;
+
+/* An open input. Thread-safety: one thread at a time. */
+typedef struct tamis_reader tamis_reader;
+
+/* Opens a file by content; "-" is standard input. Nothing large is allocated before the header has
+ * been checked against the size of the file and the limits. options may be NULL.
+ * Errors: READ (missing, not a picture, broken), UNSUPPORTED, LIMIT, MEMORY; the message names the
+ * file. */
+TAMIS_API tamis_status tamis_reader_open(tamis_ctx *ctx, const char *path,
+                                         const tamis_read_options *options, tamis_reader **out);
+/* Facts about page 0 .. pages-1. Errors: READ, UNSUPPORTED, LIMIT. */
+TAMIS_API tamis_status tamis_reader_info(tamis_reader *reader, int page, tamis_file_info *out);
+/* Reads a page into a new image (owned by the caller) and, when meta is not NULL, its metadata.
+ * Pixels are turned upright. Errors: READ, UNSUPPORTED, LIMIT, MEMORY. */
+TAMIS_API tamis_status tamis_reader_read(tamis_reader *reader, int page, tamis_image *image,
+                                         tamis_meta *meta);
+TAMIS_API void tamis_reader_close(tamis_reader **reader);
+
+/* Options for writing. Zero-initialise. */
+typedef struct tamis_write_options {
+    const char *format;      /* "png", "jpeg", "tiff", "pnm", "pam", "pfm", "npy", "raw"; NULL = by
+                                the name's extension */
+    int overwrite;           /* 1: replace an existing file */
+    int quality;             /* JPEG, 1 .. 100; 0 = 92 */
+    int level;               /* PNG and deflate, 1 .. 9; 0 = 6 */
+    const char *compression; /* TIFF: "none", "deflate", "lzw"; NULL = "deflate" */
+    int tile;                /* TIFF: tile side, a multiple of 16; 0 = strips */
+} tamis_write_options;
+
+/* An open output. Everything goes to a temporary file in the same folder, which takes the final
+ * name only when tamis_writer_finish() succeeds; a device or "-" is written directly.
+ * Thread-safety: one thread at a time. */
+typedef struct tamis_writer tamis_writer;
+
+/* Prepares an output, checking name, format and folder before any work is done. options may be
+ * NULL. Errors: WRITE (folder missing, not writable, file exists), UNSUPPORTED (unknown
+ * extension), MEMORY; the message names the path. */
+TAMIS_API tamis_status tamis_writer_open(tamis_ctx *ctx, const char *path,
+                                         const tamis_write_options *options, tamis_writer **out);
+/* Writes a page. Only TIFF takes more than one. meta may be NULL.
+ * Errors: WRITE (disk full, ...), UNSUPPORTED (the format cannot hold this sample type or number of
+ * channels; the message says which formats can). */
+TAMIS_API tamis_status tamis_writer_write(tamis_writer *writer, const tamis_image *image,
+                                          const tamis_meta *meta);
+/* Flushes, closes and gives the file its final name. Errors: WRITE; then nothing is left behind
+ * and an older file of that name is untouched. */
+TAMIS_API tamis_status tamis_writer_finish(tamis_writer *writer);
+/* Closes; without a successful finish, removes the temporary file. */
+TAMIS_API void tamis_writer_close(tamis_writer **writer);
+
+/* Whole files in one call: first page only; tamis_image_save() replaces an existing file. */
+TAMIS_API tamis_status tamis_image_load(tamis_ctx *ctx, const char *path, tamis_image *image,
+                                        tamis_meta *meta);
+TAMIS_API tamis_status tamis_image_save(tamis_ctx *ctx, const char *path, const tamis_image *image,
+                                        const tamis_meta *meta);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tamis: image and video filtering. This header brings in the whole public API of libtamis.
+ * File reading and writing is a library of its own: see <tamis/io.h>. */
+#ifndef TAMIS_H
+#define TAMIS_H
+
+#include <tamis/core.h>
+#include <tamis/filter.h>
+#include <tamis/graph.h>
+#include <tamis/image.h>
+#include <tamis/version.h>
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a filter is made of: its description, its plan function and its kernel rows.
+ *
+ * Three structs divide a filter's numbers. *Params* is what the user says, in user units. *Coef* is
+ * what kernels need (taps, tables, fixed-point weights), made once by the filter's plan function.
+ * *Tile* says where. A kernel reads a tile and coef and writes samples; it never parses,
+ * validates, allocates, or asks about borders, layouts or strides: the engine hands it rows that
+ * are already padded. */
+#ifndef TAMIS_CPU_KERNEL_H
+#define TAMIS_CPU_KERNEL_H
+
+#include <tamis/filter.h>
+#include <tamis/graph.h>
+
+#include "core/status.h"
+
+/* Bytes that a kernel may read, but not use, before the first and after the last sample of a
+ * source row's window. Nothing may ever be written outside the tile. */
+#define TAMIS_OVER_READ 128
+
+/* One piece of work for a kernel.
+ * src[p][y] points at the sample of output column 0 in source row y of plane p, for
+ * y = -top .. h-1+bottom, where top, bottom, left, right are the halo the filter's plan asked for.
+ * In each such row the samples of columns -left .. w-1+right may be used: sample c of the pixel in
+ * column x is src[p][y][x * step + c], 0 <= c < step. Pointers have no alignment beyond that of
+ * the sample type. */
+typedef struct tamis_tile {
+    int w, h;   /* pixels to write */
+    int step;   /* samples between horizontally neighbouring pixels; the row has w * step samples */
+    int planes; /* 1, or the number of channels where the node asked for planar rows */
+    int32_t x, y; /* where the tile lies in the node's output image */
+    const void *const *src[TAMIS_MAX_CHANNELS];
+    const void *const *guide[TAMIS_MAX_CHANNELS]; /* like src; NULL when there is no guide */
+    int guide_planes;
+    void *dst[TAMIS_MAX_CHANNELS]; /* output column 0, row 0 of each plane */
+    ptrdiff_t dst_stride[TAMIS_MAX_CHANNELS]; /* bytes, may be negative */
+} tamis_tile;
+
+/* scratch has the bytes that the node's scratch function asked for, aligned to 64. */
+typedef void (*tamis_kernel_fn)(const tamis_tile *tile, const void *coef, void *scratch);
+
+/* Instruction sets a kernel row may need. Each contains the ones before it on its machine. */
+enum {
+    TAMIS_CPU_C = 0,           /* the reference: plain C, compiled without contraction */
+    TAMIS_CPU_BASE = 1 << 0,   /* what every CPU of the target has: SSE2, NEON */
+    TAMIS_CPU_AVX2 = 1 << 1,   /* AVX2, FMA, F16C, BMI2 */
+    TAMIS_CPU_AVX512 = 1 << 2, /* AVX-512 F BW DQ VL VBMI VBMI2 VNNI (Ice Lake, Zen 4) */
+    TAMIS_CPU_ALL = TAMIS_CPU_BASE | TAMIS_CPU_AVX2 | TAMIS_CPU_AVX512
+};
+
+/* One kernel: how to compute one stage for one sample type with one instruction set. */
+typedef struct tamis_kernel {
+    const char *stage; /* the name by which a node asks for it */
+    tamis_type type;   /* of the samples it reads and writes */
+    unsigned cpu;      /* the instruction set it needs, one of TAMIS_CPU_* */
+    tamis_kernel_fn fn;
+    /* How far it may be from the reference row: levels for integers; for F32 relative to
+     * max(1, |reference|). 0 means the same bits. */
+    double tolerance;
+} tamis_kernel;
+
+/* Tables of kernel rows end with a row whose fn is NULL. */
+
+/* One filter of a chain while it is planned. The engine fills in the first part and sensible
+ * values of the second; the filter's plan function changes what differs. */
+typedef struct tamis_node {
+    /* Given. */
+    tamis_ctx *ctx;
+    const void *params;
+    tamis_format in;
+    int32_t w, h;     /* size of the input */
+    int has_guide;
+    tamis_format guide; /* meaningful when has_guide */
+
+    /* Answered by plan(). */
+    const char *stage;  /* which kernel rows to choose among */
+    tamis_type work;    /* sample type that the kernel reads and writes; preset: in.type, F32 for F16 */
+    int planar;         /* 1: the kernel wants all colour channels of a tile as planes; preset 0 */
+    tamis_halo halo;    /* pixels it reads around each output pixel; preset 0 */
+    tamis_border border;      /* preset REFLECT101 */
+    double border_value;      /* in sample units, for BORDER_CONSTANT */
+    tamis_alpha_mode alpha;   /* preset PREMULTIPLY; only meaningful when in has alpha */
+    int tile_w, tile_h;       /* size of tile that suits the kernel; preset by the engine */
+    void *coef;               /* from tamis_priv_node_alloc() */
+    size_t (*scratch)(const void *coef, int w, int h, int step); /* bytes for a tile; NULL = none */
+} tamis_node;
+
+/* Zeroed memory, aligned to 64 bytes, that lives as long as the plan; NULL when out of memory. */
+void *tamis_priv_node_alloc(tamis_node *node, size_t size);
+
+struct tamis_filter {
+    const char *name;
+    const char *brief;
+    const tamis_param *params;
+    int param_count;
+    size_t params_size;
+    int max_inputs; /* 2 where a guide may be given */
+    /* Decides everything about a node or refuses, naming the parameter, its value and the allowed
+     * range. Ranges of single parameters have already been checked against the table. */
+    tamis_status (*plan)(tamis_node *node);
+    const tamis_kernel *const *kernels; /* tables, best first, ended by NULL */
+};
+
+/* A row of a parameter table. The type follows from the field, so that the two cannot disagree. */
+#define TAMIS_PARAM(S, field, ...)                                                                 \
+    {                                                                                              \
+        .name = #field, .type = TAMIS_PARAM_TYPE_OF(((S *)0)->field),                              \
+        .offset = offsetof(S, field), __VA_ARGS__                                                  \
+    }
+#define TAMIS_PARAM_TYPE_OF(x)                                                                     \
+    _Generic((x), int : TAMIS_PARAM_INT, double : TAMIS_PARAM_DOUBLE, unsigned : TAMIS_PARAM_CHOICE, \
+             tamis_border : TAMIS_PARAM_CHOICE, tamis_alpha_mode : TAMIS_PARAM_CHOICE,             \
+             tamis_size : TAMIS_PARAM_SIZE, tamis_value : TAMIS_PARAM_VALUE)
+
+/* The rows that every filter with a window has: fields border, border_value and alpha. */
+extern const char *const tamis_priv_border_names[];
+extern const char *const tamis_priv_alpha_names[];
+#define TAMIS_PARAM_BORDER(S)                                                                      \
+    TAMIS_PARAM(S, border, .def = TAMIS_BORDER_REFLECT101, .max = TAMIS_BORDER_COUNT - 1,          \
+                .choices = tamis_priv_border_names, .unit = "",                                    \
+                .doc = "how the picture continues outside itself"),                                \
+        TAMIS_PARAM(S, border_value, .def = 0, .min = -1e30, .max = 1e30, .unit = "levels",        \
+                    .doc = "value outside the picture for border=constant")
+#define TAMIS_PARAM_ALPHA(S)                                                                       \
+    TAMIS_PARAM(S, alpha, .def = TAMIS_ALPHA_MODE_PREMULTIPLY, .max = TAMIS_ALPHA_MODE_IGNORE,     \
+                .choices = tamis_priv_alpha_names, .unit = "",                                     \
+                .doc = "alpha channel: weight colour by it, treat it as a channel, or leave it")
+
+/* Names that carry the instruction set of the current compilation: TAMIS_ISA is avx2, base ... */
+#define TAMIS_CAT2(a, b) a##_##b
+#define TAMIS_CAT(a, b) TAMIS_CAT2(a, b)
+#define TAMIS_FN(stem) TAMIS_CAT(stem, TAMIS_ISA)
+
+/* The list of kernel tables of a filter whose <name>_simd.c is compiled once per instruction set
+ * and defines TAMIS_FN(<name>_kernels), and whose <name>.c defines <name>_kernels_c. */
+#if defined(__x86_64__) && !defined(TAMIS_NO_SIMD)
+#define TAMIS_KERNEL_DECLARE(name)                                                                 \
+    extern const tamis_kernel name##_kernels_base[], name##_kernels_avx2[], name##_kernels_avx512[]
+#define TAMIS_KERNEL_LIST(name)                                                                    \
+    { name##_kernels_avx512, name##_kernels_avx2, name##_kernels_base, name##_kernels_c, NULL }
+#elif defined(__aarch64__) && !defined(TAMIS_NO_SIMD)
+#define TAMIS_KERNEL_DECLARE(name) extern const tamis_kernel name##_kernels_base[]
+#define TAMIS_KERNEL_LIST(name) { name##_kernels_base, name##_kernels_c, NULL }
+#else
+#define TAMIS_KERNEL_DECLARE(name) struct tamis_kernel
+#define TAMIS_KERNEL_LIST(name) { name##_kernels_c, NULL }
+#endif
+
+#endif
