@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Median and percentile filter: parameters, plan and reference. */
+#include <tamis/median.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "median_kernel.h"
+
+/* Sample i of a row as an integer that sorts as the samples do. */
+static int32_t sample_key(tamis_type type, const void *row, ptrdiff_t i)
+{
+    int32_t bits;
+    switch (type) {
+    case TAMIS_U8:
+        return ((const uint8_t *)row)[i];
+    case TAMIS_U16:
+        return ((const uint16_t *)row)[i];
+    case TAMIS_S16:
+        return ((const int16_t *)row)[i];
+    default:
+        memcpy(&bits, (const float *)row + i, sizeof bits);
+        return median_key(bits);
+    }
+}
+
+static void put_key(tamis_type type, void *row, ptrdiff_t i, int32_t key)
+{
+    switch (type) {
+    case TAMIS_U8:
+        ((uint8_t *)row)[i] = (uint8_t)key;
+        break;
+    case TAMIS_U16:
+        ((uint16_t *)row)[i] = (uint16_t)key;
+        break;
+    case TAMIS_S16:
+        ((int16_t *)row)[i] = (int16_t)key;
+        break;
+    default:
+        key = median_key(key);
+        memcpy((float *)row + i, &key, sizeof key);
+    }
+}
+
+/* The element at index rank of the sorted list, by quickselect: split by a pivot into smaller ones
+ * on the left and larger ones on the right, and go on in the part that holds the index. */
+static int32_t select_rank(int32_t *list, int n, int rank)
+{
+    int first = 0, last = n - 1;
+    while (first < last) {
+        int32_t pivot = list[first + (last - first) / 2];
+        int i = first, j = last;
+        while (i <= j) {
+            while (list[i] < pivot)
+                i++;
+            while (list[j] > pivot)
+                j--;
+            if (i <= j) {
+                int32_t t = list[i];
+                list[i++] = list[j];
+                list[j--] = t;
+            }
+        }
+        if (rank <= j)
+            last = j;
+        else if (rank >= i)
+            first = i;
+        else
+            break;
+    }
+    return list[rank];
+}
+
+static void rank_c(const tamis_tile *tile, const median_coef *k, int32_t *list, tamis_type type)
+{
+    int rx = k->w / 2, ry = k->h / 2;
+    for (int p = 0; p < tile->planes; p++)
+        for (int y = 0; y < tile->h; y++) {
+            char *dst = (char *)tile->dst[p] + y * tile->dst_stride[p];
+            for (int i = 0; i < tile->w * tile->step; i++) {
+                int n = 0, nans = 0;
+                for (int dy = -ry; dy <= ry; dy++)
+                    for (int dx = -rx; dx <= rx; dx++) {
+                        const void *row = tile->src[p][y + dy];
+                        ptrdiff_t at = i + (ptrdiff_t)dx * tile->step;
+                        if (type == TAMIS_F32)
+                            nans += isnan(((const float *)row)[at]) != 0;
+                        list[n++] = sample_key(type, row, at);
+                    }
+                put_key(type, dst, i,
+                        nans ? median_key(MEDIAN_NAN_BITS) : select_rank(list, n, k->rank));
+            }
+        }
+}
+
+static void median_rank_u8_c(const tamis_tile *tile, const void *coef, void *scratch)
+{
+    rank_c(tile, coef, scratch, TAMIS_U8);
+}
+
+static void median_rank_u16_c(const tamis_tile *tile, const void *coef, void *scratch)
+{
+    rank_c(tile, coef, scratch, TAMIS_U16);
+}
+
+static void median_rank_s16_c(const tamis_tile *tile, const void *coef, void *scratch)
+{
+    rank_c(tile, coef, scratch, TAMIS_S16);
+}
+
+static void median_rank_f32_c(const tamis_tile *tile, const void *coef, void *scratch)
+{
+    rank_c(tile, coef, scratch, TAMIS_F32);
+}
+
+/* The reference knows one method for everything. */
+#define ROWS(stage)                                                                                \
+    {stage, TAMIS_U8, TAMIS_CPU_C, median_rank_u8_c, 0},                                           \
+        {stage, TAMIS_U16, TAMIS_CPU_C, median_rank_u16_c, 0},                                     \
+        {stage, TAMIS_S16, TAMIS_CPU_C, median_rank_s16_c, 0},                                     \
+    {                                                                                              \
+        stage, TAMIS_F32, TAMIS_CPU_C, median_rank_f32_c, 0                                        \
+    }
+static const tamis_kernel median_kernels_c[] = {
+    ROWS("rank"),
+    {NULL},
+};
+#undef ROWS
+
+static const tamis_kernel *const median_kernels[] = {median_kernels_c, NULL};
+
+static size_t median_scratch(const void *coef, int w, int h, int step)
+{
+    const median_coef *k = coef;
+    (void)w;
+    (void)h;
+    (void)step;
+    return sizeof(int32_t) * (size_t)k->w * (size_t)k->h;
+}
+
+static tamis_status median_plan(tamis_node *node)
+{
+    const struct tamis_median *p = node->params;
+    median_coef *k = tamis_priv_node_alloc(node, sizeof *k);
+    if (!k)
+        return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "median: out of memory");
+    k->w = p->ksize.w;
+    k->h = p->ksize.h;
+    k->rank = (int)floor(p->percentile / 100 * (k->w * k->h - 1) + 0.5);
+
+    node->coef = k;
+    node->stage = "rank";
+    node->scratch = median_scratch;
+    node->halo = (tamis_halo){k->w / 2, k->w / 2, k->h / 2, k->h / 2};
+    node->border = p->border;
+    node->border_value = tamis_value_resolve(p->border_value, node->in.type);
+    node->alpha = p->alpha;
+    return TAMIS_OK;
+}
+
+static const tamis_param median_params[] = {
+    TAMIS_PARAM(struct tamis_median, ksize, .def = 3, .min = 1, .max = MEDIAN_MAX_SIDE,
+                .unit = "px", .doc = "window: one odd number, or odd width x height", .odd = 1),
+    TAMIS_PARAM(struct tamis_median, percentile, .def = 50, .min = 0, .max = 100, .unit = "%",
+                .doc = "which sample of the sorted window: 0 the smallest, 50 the median, "
+                       "100 the largest"),
+    TAMIS_PARAM_BORDER(struct tamis_median),
+    /* Its default is not that of the weighting filters, so not TAMIS_PARAM_ALPHA. */
+    TAMIS_PARAM(struct tamis_median, alpha, .def = TAMIS_ALPHA_MODE_STRAIGHT,
+                .max = TAMIS_ALPHA_MODE_IGNORE, .choices = tamis_priv_alpha_names, .unit = "",
+                .doc = "alpha channel: weight color by it, treat it as a channel, or leave it"),
+};
+
+const tamis_filter tamis_priv_filter_median = {
+    .name = "median",
+    .brief = "median or other percentile of a window: removes impulse noise, keeps edges",
+    .params = median_params,
+    .param_count = sizeof median_params / sizeof median_params[0],
+    .params_size = sizeof(struct tamis_median),
+    .max_inputs = 1,
+    .plan = median_plan,
+    .kernels = median_kernels,
+};
