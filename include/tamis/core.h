@@ -93,6 +93,14 @@ TAMIS_API const char *tamis_ctx_cpu(const tamis_ctx *ctx);
  * context it is the newest error of any of them. */
 TAMIS_API const char *tamis_ctx_last_message(const tamis_ctx *ctx, char *buf, size_t size);
 
+/* Records a printf-style text as the context's newest error, logs it and returns status. For
+ * libraries built on libtamis, such as libtamis-io. ctx may be NULL: then only status returns. */
+TAMIS_API tamis_status tamis_ctx_fail(tamis_ctx *ctx, tamis_status status, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+
 /* Bytes that the context's allocator holds now, and the most it has held. */
 TAMIS_API size_t tamis_ctx_bytes(const tamis_ctx *ctx);
 TAMIS_API size_t tamis_ctx_peak_bytes(const tamis_ctx *ctx);

@@ -48,11 +48,13 @@ typedef struct tamis_param {
     const char *name; /* the field's name, also the key in chains and on the command line */
     tamis_param_type type;
     size_t offset;              /* of the field in the filter's parameter struct */
-    double def;                 /* default; for CHOICE the index, for SIZE both sides */
+    double def;                 /* default; for CHOICE the index, for SIZE both sides. A default
+                                   outside min .. max means "not given" and is written "auto" */
     double min, max;            /* allowed range, both included; for SIZE each side */
     const char *unit;           /* "px", "levels", "" */
     const char *const *choices; /* CHOICE: NULL-terminated names in enum order; else NULL */
     const char *doc;            /* one sentence or two */
+    int percent;                /* VALUE: 1 when def is per cent */
     int odd;                    /* 1: each value must be odd, or 0 where the range includes 0 */
 } tamis_param;
 

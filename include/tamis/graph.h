@@ -42,9 +42,9 @@ TAMIS_API size_t tamis_graph_print(const tamis_graph *graph, char *buf, size_t s
 
 /* Options of a plan. Zero-initialise; every zero field means its default. */
 typedef struct tamis_plan_options {
-    int tile_w, tile_h;      /* size of the tiles, for tests; 0 = chosen by the planner */
-    const char *kernel;      /* use this kernel row ("c", "avx2" ...) and fail where it is missing;
-                                NULL = the best row the context allows */
+    int tile_w, tile_h; /* size of the tiles, for tests; 0 = chosen by the planner */
+    const char *kernel; /* use this kernel row ("c", "avx2" ...) and fail where it is missing;
+                           NULL = the best row the context allows */
     const tamis_format *guide; /* format of the guide image, which has the size of the first
                                   filter's input; NULL = no guide is given */
 } tamis_plan_options;
@@ -86,8 +86,8 @@ typedef struct tamis_run_options {
 } tamis_run_options;
 
 /* Filters src into dst. src has the plan's input format and size, dst its result format and size
- * (strides are free). src and dst may share memory only when the chain is empty or all its halos
- * are 0 and the views are equal. After CANCELED the contents of dst are undefined.
+ * (strides are free). They may not share memory; views of one parent that do not overlap are fine.
+ * After CANCELED the contents of dst are undefined.
  * Errors: ARGUMENT, CANCELED. */
 TAMIS_API tamis_status tamis_plan_run(const tamis_plan *plan, const tamis_image *src,
                                       const tamis_image *dst, const tamis_run_options *options);

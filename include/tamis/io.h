@@ -37,8 +37,8 @@ typedef struct tamis_meta {
     tamis_meta_entry *entries;
     size_t count;
     double dpi_x, dpi_y; /* resolution in pixels per inch; 0 = unknown */
-    int orientation;     /* as in EXIF, 1 .. 8, of the pixels as they are in memory; 1 after reading,
-                            since readers turn the pixels upright */
+    int orientation; /* as in EXIF, 1 .. 8, of the pixels as they are in memory; 1 after reading,
+                        since readers turn the pixels upright */
 } tamis_meta;
 
 /* Frees all entries and clears the struct. */
@@ -51,7 +51,7 @@ TAMIS_API tamis_status tamis_meta_set(tamis_meta *meta, const char *name, const 
 
 /* What a file says about itself without its pixels being read. */
 typedef struct tamis_file_info {
-    char format[16]; /* "png", "jpeg", "tiff", "pnm", "pfm", "npy", "raw" */
+    char format[16];    /* "png", "jpeg", "tiff", "pnm", "pfm", "npy", "raw" */
     tamis_format image; /* of the pixels as tamis_reader_read() delivers them */
     int32_t w, h;       /* upright: after orientation */
     int pages;          /* 1, or more for a multi-page TIFF */
@@ -63,10 +63,10 @@ typedef struct tamis_file_info {
 
 /* Options for reading. Zero-initialise. */
 typedef struct tamis_read_options {
-    uint64_t max_pixels;     /* refuse larger pictures; 0 = 2^34 */
-    const char *raw;         /* "WxH:TYPE[:CHANNELS[:OFFSET]]", such as "640x480:u16:1": the file is
-                                headerless little-endian samples; NULL = by content */
-    int keep_orientation;    /* 1: do not turn pixels upright; meta.orientation tells */
+    uint64_t max_pixels;  /* refuse larger pictures; 0 = 2^34 */
+    const char *raw;      /* "WxH:TYPE[:CHANNELS[:OFFSET]]", such as "640x480:u16:1": the file is
+                             headerless little-endian samples; NULL = by content */
+    int keep_orientation; /* 1: do not turn pixels upright; meta.orientation tells */
 } tamis_read_options;
 
 /* An open input. Thread-safety: one thread at a time. */

@@ -12,6 +12,7 @@
 #include <tamis/filter.h>
 #include <tamis/graph.h>
 
+#include "core/cpu.h"
 #include "core/status.h"
 
 /* Bytes that a kernel may read, but not use, before the first and after the last sample of a
@@ -32,21 +33,12 @@ typedef struct tamis_tile {
     const void *const *src[TAMIS_MAX_CHANNELS];
     const void *const *guide[TAMIS_MAX_CHANNELS]; /* like src; NULL when there is no guide */
     int guide_planes;
-    void *dst[TAMIS_MAX_CHANNELS]; /* output column 0, row 0 of each plane */
+    void *dst[TAMIS_MAX_CHANNELS];            /* output column 0, row 0 of each plane */
     ptrdiff_t dst_stride[TAMIS_MAX_CHANNELS]; /* bytes, may be negative */
 } tamis_tile;
 
 /* scratch has the bytes that the node's scratch function asked for, aligned to 64. */
 typedef void (*tamis_kernel_fn)(const tamis_tile *tile, const void *coef, void *scratch);
-
-/* Instruction sets a kernel row may need. Each contains the ones before it on its machine. */
-enum {
-    TAMIS_CPU_C = 0,           /* the reference: plain C, compiled without contraction */
-    TAMIS_CPU_BASE = 1 << 0,   /* what every CPU of the target has: SSE2, NEON */
-    TAMIS_CPU_AVX2 = 1 << 1,   /* AVX2, FMA, F16C, BMI2 */
-    TAMIS_CPU_AVX512 = 1 << 2, /* AVX-512 F BW DQ VL VBMI VBMI2 VNNI (Ice Lake, Zen 4) */
-    TAMIS_CPU_ALL = TAMIS_CPU_BASE | TAMIS_CPU_AVX2 | TAMIS_CPU_AVX512
-};
 
 /* One kernel: how to compute one stage for one sample type with one instruction set. */
 typedef struct tamis_kernel {
@@ -66,24 +58,35 @@ typedef struct tamis_kernel {
 typedef struct tamis_node {
     /* Given. */
     tamis_ctx *ctx;
+    struct tamis_plan_block **blocks; /* memory of the plan; for tamis_priv_node_alloc() only */
     const void *params;
     tamis_format in;
-    int32_t w, h;     /* size of the input */
+    int32_t w, h; /* size of the input */
     int has_guide;
     tamis_format guide; /* meaningful when has_guide */
 
     /* Answered by plan(). */
-    const char *stage;  /* which kernel rows to choose among */
-    tamis_type work;    /* sample type that the kernel reads and writes; preset: in.type, F32 for F16 */
-    int planar;         /* 1: the kernel wants all colour channels of a tile as planes; preset 0 */
-    tamis_halo halo;    /* pixels it reads around each output pixel; preset 0 */
-    tamis_border border;      /* preset REFLECT101 */
-    double border_value;      /* in sample units, for BORDER_CONSTANT */
-    tamis_alpha_mode alpha;   /* preset PREMULTIPLY; only meaningful when in has alpha */
-    int tile_w, tile_h;       /* size of tile that suits the kernel; preset by the engine */
-    void *coef;               /* from tamis_priv_node_alloc() */
+    const char *stage;   /* which kernel rows to choose among */
+    tamis_type work;     /* sample type that the kernel reads and writes; preset and, after a change
+                            of alpha, to be set to tamis_priv_node_work() */
+    int planar;          /* 1: the kernel wants all colour channels of a tile as planes; preset 0 */
+    tamis_halo halo;     /* pixels it reads around each output pixel; preset 0 */
+    tamis_border border; /* preset REFLECT101 */
+    double border_value; /* in sample units, for BORDER_CONSTANT */
+    tamis_alpha_mode alpha; /* preset PREMULTIPLY; only meaningful when in has alpha */
+    int tile_w, tile_h;     /* size of tile that suits the kernel; preset by the engine */
+    void *coef;             /* from tamis_priv_node_alloc() */
     size_t (*scratch)(const void *coef, int w, int h, int step); /* bytes for a tile; NULL = none */
 } tamis_node;
+
+/* The sample type in which the engine can hand rows to the kernel: that of the input, but F32 for
+ * F16 and wherever color is multiplied by alpha. */
+static inline tamis_type tamis_priv_node_work(const tamis_node *node)
+{
+    int premultiply =
+        node->in.alpha == TAMIS_ALPHA_STRAIGHT && node->alpha == TAMIS_ALPHA_MODE_PREMULTIPLY;
+    return premultiply || node->in.type == TAMIS_F16 ? TAMIS_F32 : node->in.type;
+}
 
 /* Zeroed memory, aligned to 64 bytes, that lives as long as the plan; NULL when out of memory. */
 void *tamis_priv_node_alloc(tamis_node *node, size_t size);
@@ -107,10 +110,14 @@ struct tamis_filter {
         .name = #field, .type = TAMIS_PARAM_TYPE_OF(((S *)0)->field),                              \
         .offset = offsetof(S, field), __VA_ARGS__                                                  \
     }
+/* Enumerations without negative values have the type unsigned with GCC and Clang. */
 #define TAMIS_PARAM_TYPE_OF(x)                                                                     \
-    _Generic((x), int : TAMIS_PARAM_INT, double : TAMIS_PARAM_DOUBLE, unsigned : TAMIS_PARAM_CHOICE, \
-             tamis_border : TAMIS_PARAM_CHOICE, tamis_alpha_mode : TAMIS_PARAM_CHOICE,             \
-             tamis_size : TAMIS_PARAM_SIZE, tamis_value : TAMIS_PARAM_VALUE)
+    _Generic((x), int                                                                              \
+             : TAMIS_PARAM_INT, double                                                             \
+             : TAMIS_PARAM_DOUBLE, unsigned                                                        \
+             : TAMIS_PARAM_CHOICE, tamis_size                                                      \
+             : TAMIS_PARAM_SIZE, tamis_value                                                       \
+             : TAMIS_PARAM_VALUE)
 
 /* The rows that every filter with a window has: fields border, border_value and alpha. */
 extern const char *const tamis_priv_border_names[];
@@ -128,8 +135,8 @@ extern const char *const tamis_priv_alpha_names[];
 
 /* Names that carry the instruction set of the current compilation: TAMIS_ISA is avx2, base ... */
 #define TAMIS_CAT2(a, b) a##_##b
-#define TAMIS_CAT(a, b) TAMIS_CAT2(a, b)
-#define TAMIS_FN(stem) TAMIS_CAT(stem, TAMIS_ISA)
+#define TAMIS_CAT(a, b)  TAMIS_CAT2(a, b)
+#define TAMIS_FN(stem)   TAMIS_CAT(stem, TAMIS_ISA)
 
 /* The list of kernel tables of a filter whose <name>_simd.c is compiled once per instruction set
  * and defines TAMIS_FN(<name>_kernels), and whose <name>.c defines <name>_kernels_c. */
@@ -137,13 +144,21 @@ extern const char *const tamis_priv_alpha_names[];
 #define TAMIS_KERNEL_DECLARE(name)                                                                 \
     extern const tamis_kernel name##_kernels_base[], name##_kernels_avx2[], name##_kernels_avx512[]
 #define TAMIS_KERNEL_LIST(name)                                                                    \
-    { name##_kernels_avx512, name##_kernels_avx2, name##_kernels_base, name##_kernels_c, NULL }
+    {                                                                                              \
+        name##_kernels_avx512, name##_kernels_avx2, name##_kernels_base, name##_kernels_c, NULL    \
+    }
 #elif defined(__aarch64__) && !defined(TAMIS_NO_SIMD)
 #define TAMIS_KERNEL_DECLARE(name) extern const tamis_kernel name##_kernels_base[]
-#define TAMIS_KERNEL_LIST(name) { name##_kernels_base, name##_kernels_c, NULL }
+#define TAMIS_KERNEL_LIST(name)                                                                    \
+    {                                                                                              \
+        name##_kernels_base, name##_kernels_c, NULL                                                \
+    }
 #else
 #define TAMIS_KERNEL_DECLARE(name) struct tamis_kernel
-#define TAMIS_KERNEL_LIST(name) { name##_kernels_c, NULL }
+#define TAMIS_KERNEL_LIST(name)                                                                    \
+    {                                                                                              \
+        name##_kernels_c, NULL                                                                     \
+    }
 #endif
 
 #endif

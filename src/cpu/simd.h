@@ -15,7 +15,7 @@
 
 #if defined(__AVX512BW__)
 #define TAMIS_AVX512 1
-#define TV_BYTES 64
+#define TV_BYTES     64
 #elif defined(__AVX2__)
 #define TV_BYTES 32
 #else
@@ -79,12 +79,12 @@ TAMIS_INLINE void tv_store_first(void *p, tv_u8 v, size_t n)
 /* Minimum and maximum, lane by lane. On floats they are the hardware's: callers deal with NaN. */
 #if defined(TAMIS_AVX512)
 #define TV_MINMAX(T, C, F) TV_MINMAX_DEF(T, C, _mm512_min_##F, _mm512_max_##F)
-#define TV_INT __m512i
-#define TV_FLT __m512
+#define TV_INT             __m512i
+#define TV_FLT             __m512
 #elif defined(TAMIS_AVX2)
 #define TV_MINMAX(T, C, F) TV_MINMAX_DEF(T, C, _mm256_min_##F, _mm256_max_##F)
-#define TV_INT __m256i
-#define TV_FLT __m256
+#define TV_INT             __m256i
+#define TV_FLT             __m256
 #endif
 #if defined(TAMIS_AVX2)
 #define TV_MINMAX_DEF(T, C, MIN, MAX)                                                              \

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gaussian: smooths with a Gaussian window.
+ *
+ * Formula. out(x, y) = sum over i, j of wx(i) wy(j) in(x+i, y+j), where w(i) is proportional to
+ * exp(-i^2 / (2 sigma^2)) for |i| <= r = (ksize-1)/2 and the taps of each axis sum to exactly one,
+ * so that brightness never drifts and a constant picture stays as it is in every sample type.
+ *
+ * Size. ksize = 0 takes r = ceil(3 sigma), a window of about 6 sigma + 1. sigma = auto follows
+ * from ksize, sigma = 0.3 ((ksize-1)/2 - 1) + 0.8, or is 1.5 when ksize is not given either.
+ * sigma_x, sigma_y and a ksize of WxH treat the axes differently. compat=opencv takes
+ * OpenCV's size rule instead: ksize = round(6 sigma + 1) | 1 for u8, round(8 sigma + 1) | 1 for
+ * the other types.
+ *
+ * Arithmetic, the same in every implementation. Columns are filtered first, then rows.
+ * u8: fixed point. Taps are multiples of 2^-16 (2^-15 or 2^-14 where a tap reaches 1/2), column
+ * sums are rounded to 1/128 level, the final sum to the nearest level, halves up. The result is the
+ * nearest level of the exact value except where that lies within 1/16 level of the middle between
+ * two.
+ * u16 and s16: binary32 with fused multiply-add, from the center tap outwards, rounded once at the
+ * end, ties to even; off by at most one level from the nearest, hardly ever by any.
+ * f32 (and f16): taps and sums in binary64, column sums rounded to binary32. No clipping.
+ * A window of 1x1, or one whose outer taps are all zero, changes no sample.
+ *
+ * NaN and Inf: a NaN makes every pixel whose window holds it NaN and no other; an infinity likewise
+ * infinite (NaN where both signs meet). Taps that are exactly zero do not count as holding it.
+ *
+ * Cost grows with ksize_w + ksize_h per pixel. It is bad at keeping edges: see bilateral and
+ * median for that. */
+#ifndef TAMIS_GAUSSIAN_H
+#define TAMIS_GAUSSIAN_H
+
+#include <tamis/filter.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tamis_gaussian_compat {
+    TAMIS_GAUSSIAN_COMPAT_NONE,
+    TAMIS_GAUSSIAN_COMPAT_OPENCV
+} tamis_gaussian_compat;
+
+/* Parameters of "gaussian"; start from tamis_filter_defaults(). */
+struct tamis_gaussian {
+    double sigma;     /* standard deviation in pixels; -1 = auto */
+    double sigma_x;   /* across; -1 = sigma */
+    double sigma_y;   /* down; -1 = sigma */
+    tamis_size ksize; /* window in pixels, odd; 0 = from sigma */
+    unsigned compat;  /* tamis_gaussian_compat */
+    tamis_border border;
+    tamis_value border_value;
+    tamis_alpha_mode alpha;
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

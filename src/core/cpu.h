@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which instruction sets this CPU has. */
+#ifndef TAMIS_CORE_CPU_H
+#define TAMIS_CORE_CPU_H
+
+/* Instruction sets a kernel row may need. Each contains the ones before it on its machine. */
+enum {
+    TAMIS_CPU_C = 0,           /* the reference: plain C, compiled without contraction */
+    TAMIS_CPU_BASE = 1 << 0,   /* what every CPU of the target has: SSE2, NEON */
+    TAMIS_CPU_AVX2 = 1 << 1,   /* AVX2, FMA, F16C, BMI2 */
+    TAMIS_CPU_AVX512 = 1 << 2, /* AVX-512 F BW DQ VL VBMI VBMI2 VNNI (Ice Lake, Zen 4) */
+    TAMIS_CPU_ALL = TAMIS_CPU_BASE | TAMIS_CPU_AVX2 | TAMIS_CPU_AVX512
+};
+
+/* TAMIS_CPU_* flags of this machine. */
+unsigned tamis_priv_cpu_detect(void);
+/* "c", "base", "avx2", "avx512": the name of the highest set in flags. */
+const char *tamis_priv_cpu_name(unsigned flags);
+/* Flags of the set of that name and all below it. Returns 0 and leaves *out for unknown names. */
+int tamis_priv_cpu_parse(const char *name, unsigned *out);
+
+#endif

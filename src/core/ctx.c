@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/ctx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <tamis/version.h>
+
+#include "core/cpu.h"
+#include "core/mem.h"
+
+#define MAX_THREADS 1024
+
+static void *default_alloc(void *user, size_t size)
+{
+    (void)user;
+    return malloc(size);
+}
+
+static void default_free(void *user, void *ptr)
+{
+    (void)user;
+    free(ptr);
+}
+
+static const tamis_allocator default_allocator = {default_alloc, default_free, NULL};
+
+const char *tamis_version(void)
+{
+    return TAMIS_VERSION_STRING;
+}
+
+/* There is no context yet to carry the text. */
+static tamis_status refuse(const tamis_ctx_options *options, const char *text)
+{
+    if (options->log)
+        options->log(options->log_user, TAMIS_LOG_ERROR, text);
+    return TAMIS_ERR_ARGUMENT;
+}
+
+static tamis_status choose_threads(const tamis_ctx_options *options, int *out)
+{
+    char text[128];
+    if (options->threads < 0 || options->threads > MAX_THREADS) {
+        snprintf(text, sizeof text, "threads = %d is outside 0 .. %d", options->threads,
+                 MAX_THREADS);
+        return refuse(options, text);
+    }
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    int all = cpus < 1 ? 1 : cpus > MAX_THREADS ? MAX_THREADS : (int)cpus;
+    *out = options->threads ? options->threads : all;
+    return TAMIS_OK;
+}
+
+static tamis_status choose_cpu(const tamis_ctx_options *options, unsigned *out)
+{
+    char text[192];
+    unsigned have = tamis_priv_cpu_detect(), want = have;
+    const char *name = options->cpu ? options->cpu : getenv("TAMIS_CPU");
+    if (name && *name && !tamis_priv_cpu_parse(name, &want)) {
+        snprintf(text, sizeof text, "cpu = \"%s\" is none of c, base, avx2, avx512", name);
+        return refuse(options, text);
+    }
+    if (want & ~have) {
+        snprintf(text, sizeof text, "cpu = \"%s\": this machine has only %s", name,
+                 tamis_priv_cpu_name(have));
+        return refuse(options, text);
+    }
+    *out = want;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_ctx_create(const tamis_ctx_options *options, tamis_ctx **out)
+{
+    static const tamis_ctx_options defaults = {0};
+    int threads;
+    unsigned cpu;
+    *out = NULL;
+    if (!options)
+        options = &defaults;
+    TAMIS_TRY(choose_threads(options, &threads));
+    TAMIS_TRY(choose_cpu(options, &cpu));
+
+    const tamis_allocator *a = options->allocator ? options->allocator : &default_allocator;
+    tamis_ctx *ctx = a->alloc(a->user, sizeof *ctx);
+    if (!ctx)
+        return TAMIS_ERR_MEMORY;
+    *ctx = (tamis_ctx){.allocator = *a,
+                       .max_bytes = options->max_bytes,
+                       .cpu = cpu,
+                       .cpu_name = tamis_priv_cpu_name(cpu),
+                       .log = options->log,
+                       .log_user = options->log_user};
+    pthread_mutex_init(&ctx->log_mutex, NULL);
+    ctx->pool = tamis_priv_pool_create(ctx, threads);
+    if (!ctx->pool) {
+        tamis_ctx_free(&ctx);
+        return TAMIS_ERR_MEMORY;
+    }
+    *out = ctx;
+    return TAMIS_OK;
+}
+
+void tamis_ctx_free(tamis_ctx **ctx)
+{
+    if (!ctx || !*ctx)
+        return;
+    tamis_priv_pool_free((*ctx)->pool);
+    pthread_mutex_destroy(&(*ctx)->log_mutex);
+    tamis_allocator a = (*ctx)->allocator;
+    a.free(a.user, *ctx);
+    *ctx = NULL;
+}
+
+int tamis_ctx_threads(const tamis_ctx *ctx)
+{
+    return tamis_priv_pool_threads(ctx->pool);
+}
+
+const char *tamis_ctx_cpu(const tamis_ctx *ctx)
+{
+    return ctx->cpu_name;
+}
+
+size_t tamis_ctx_bytes(const tamis_ctx *ctx)
+{
+    return atomic_load(&ctx->bytes);
+}
+
+size_t tamis_ctx_peak_bytes(const tamis_ctx *ctx)
+{
+    return atomic_load(&ctx->peak_bytes);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/mem.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "core/ctx.h"
+
+#define ALIGNMENT 64
+
+/* Stands just before each block, so that it can be given back and counted. */
+struct header {
+    void *base;
+    size_t size;
+};
+
+static void count(tamis_ctx *ctx, size_t size)
+{
+    size_t now = atomic_fetch_add(&ctx->bytes, size) + size;
+    size_t peak = atomic_load(&ctx->peak_bytes);
+    while (now > peak && !atomic_compare_exchange_weak(&ctx->peak_bytes, &peak, now))
+        ;
+}
+
+void *tamis_priv_mem_alloc(tamis_ctx *ctx, size_t size)
+{
+    size_t total = tamis_priv_size_add(size, ALIGNMENT + sizeof(struct header));
+    if (total == SIZE_MAX)
+        return NULL;
+    char *base = ctx->allocator.alloc(ctx->allocator.user, total);
+    if (!base)
+        return NULL;
+    uintptr_t at = (uintptr_t)base + sizeof(struct header);
+    char *block = base + sizeof(struct header) + (ALIGNMENT - at % ALIGNMENT) % ALIGNMENT;
+    struct header h = {base, total};
+    memcpy(block - sizeof h, &h, sizeof h);
+    count(ctx, total);
+    return block;
+}
+
+void *tamis_priv_mem_zalloc(tamis_ctx *ctx, size_t size)
+{
+    void *p = tamis_priv_mem_alloc(ctx, size);
+    if (p)
+        memset(p, 0, size);
+    return p;
+}
+
+void tamis_priv_mem_free(tamis_ctx *ctx, void *ptr)
+{
+    if (!ptr)
+        return;
+    struct header h;
+    memcpy(&h, (char *)ptr - sizeof h, sizeof h);
+    atomic_fetch_sub(&ctx->bytes, h.size);
+    ctx->allocator.free(ctx->allocator.user, h.base);
+}
+
+tamis_status tamis_priv_mem_check(tamis_ctx *ctx, size_t size, const char *what)
+{
+    size_t held = atomic_load(&ctx->bytes);
+    if (ctx->max_bytes == 0 || tamis_priv_size_add(held, size) <= ctx->max_bytes)
+        return TAMIS_OK;
+    return tamis_priv_fail(
+        ctx, TAMIS_ERR_LIMIT,
+        "%s needs %.1f MiB besides %.1f MiB in use; the memory limit is %.1f MiB", what,
+        (double)size / 1048576, (double)held / 1048576, (double)ctx->max_bytes / 1048576);
+}
+
+size_t tamis_priv_size_mul(size_t a, size_t b)
+{
+    return b != 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b;
+}
+
+size_t tamis_priv_size_add(size_t a, size_t b)
+{
+    return a > SIZE_MAX - b ? SIZE_MAX : a + b;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+
+/* A job while it is worked on; lives on its caller's stack. */
+struct active {
+    const tamis_job *job;
+    atomic_int_fast64_t next, done;
+    int helpers;         /* pool threads inside; guarded by the pool's mutex */
+    pthread_cond_t idle; /* signalled when helpers falls to 0 */
+    struct active *link;
+};
+
+struct tamis_pool {
+    tamis_ctx *ctx;
+    int threads; /* the caller's included */
+    pthread_t *workers;
+    int started; /* workers that run */
+    pid_t pid;   /* of the process they run in */
+    pthread_mutex_t mutex;
+    pthread_cond_t work;
+    struct active *head;
+    int quit;
+};
+
+static void init_locks(tamis_pool *pool)
+{
+    pthread_mutex_init(&pool->mutex, NULL);
+    pthread_cond_init(&pool->work, NULL);
+}
+
+tamis_pool *tamis_priv_pool_create(tamis_ctx *ctx, int threads)
+{
+    tamis_pool *pool = tamis_priv_mem_zalloc(ctx, sizeof *pool);
+    if (!pool)
+        return NULL;
+    pool->ctx = ctx;
+    pool->threads = threads;
+    pool->pid = getpid();
+    init_locks(pool);
+    pool->workers = tamis_priv_mem_zalloc(ctx, (size_t)threads * sizeof *pool->workers);
+    if (!pool->workers) {
+        tamis_priv_pool_free(pool);
+        return NULL;
+    }
+    return pool;
+}
+
+void tamis_priv_pool_free(tamis_pool *pool)
+{
+    if (!pool)
+        return;
+    if (pool->pid == getpid()) { /* a forked child has no workers to join */
+        pthread_mutex_lock(&pool->mutex);
+        pool->quit = 1;
+        pthread_cond_broadcast(&pool->work);
+        pthread_mutex_unlock(&pool->mutex);
+        for (int i = 0; i < pool->started; i++)
+            pthread_join(pool->workers[i], NULL);
+        pthread_cond_destroy(&pool->work);
+        pthread_mutex_destroy(&pool->mutex);
+    }
+    tamis_priv_mem_free(pool->ctx, pool->workers);
+    tamis_priv_mem_free(pool->ctx, pool);
+}
+
+int tamis_priv_pool_threads(const tamis_pool *pool)
+{
+    return pool->threads;
+}
+
+static int has_items(struct active *a)
+{
+    return atomic_load(&a->next) < a->job->count && !a->job->stopped(a->job->user);
+}
+
+static void take_items(struct active *a, int is_caller)
+{
+    const tamis_job *job = a->job;
+    void *local = job->enter(job->user, is_caller);
+    if (!local)
+        return;
+    while (!job->stopped(job->user)) {
+        int64_t i = atomic_fetch_add(&a->next, 1);
+        if (i >= job->count)
+            break;
+        job->item(job->user, local, i);
+        int64_t done = atomic_fetch_add(&a->done, 1) + 1;
+        if (is_caller && job->progress)
+            job->progress(job->user, done);
+    }
+    job->leave(job->user, local);
+}
+
+static struct active *find_work(tamis_pool *pool)
+{
+    for (struct active *a = pool->head; a; a = a->link)
+        if (has_items(a))
+            return a;
+    return NULL;
+}
+
+static void *worker(void *arg)
+{
+    tamis_pool *pool = arg;
+    pthread_mutex_lock(&pool->mutex);
+    while (!pool->quit) {
+        struct active *a = find_work(pool);
+        if (!a) {
+            pthread_cond_wait(&pool->work, &pool->mutex);
+            continue;
+        }
+        a->helpers++;
+        pthread_mutex_unlock(&pool->mutex);
+        take_items(a, 0);
+        pthread_mutex_lock(&pool->mutex);
+        if (--a->helpers == 0)
+            pthread_cond_signal(&a->idle);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+    return NULL;
+}
+
+/* Called with the mutex held. A thread that cannot be started is done without. */
+static void start_workers(tamis_pool *pool)
+{
+    sigset_t all, old;
+    sigfillset(&all); /* signals stay with the program's own threads */
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    while (pool->started < pool->threads - 1 &&
+           pthread_create(&pool->workers[pool->started], NULL, worker, pool) == 0)
+        pool->started++;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/* In the child of a fork the parent's threads do not exist and its locks may be held by them. */
+static void renew_after_fork(tamis_pool *pool)
+{
+    if (pool->pid == getpid())
+        return;
+    pool->pid = getpid();
+    pool->started = 0;
+    pool->head = NULL;
+    init_locks(pool);
+}
+
+static void push(tamis_pool *pool, struct active *a)
+{
+    pthread_mutex_lock(&pool->mutex);
+    start_workers(pool);
+    a->link = pool->head;
+    pool->head = a;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+static void pull(tamis_pool *pool, struct active *a)
+{
+    pthread_mutex_lock(&pool->mutex);
+    struct active **at = &pool->head;
+    while (*at != a)
+        at = &(*at)->link;
+    *at = a->link;
+    while (a->helpers > 0)
+        pthread_cond_wait(&a->idle, &pool->mutex);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+void tamis_priv_pool_run(tamis_pool *pool, const tamis_job *job)
+{
+    struct active a = {.job = job};
+    int shared = pool->threads > 1 && job->count > 1;
+    if (shared) {
+        renew_after_fork(pool);
+        pthread_cond_init(&a.idle, NULL);
+        push(pool, &a);
+    }
+    take_items(&a, 1);
+    if (shared) {
+        pull(pool, &a);
+        pthread_cond_destroy(&a.idle);
+    }
+}

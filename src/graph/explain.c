@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plan in plain text. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/ctx.h"
+#include "graph/plan.h"
+
+struct text {
+    char *buf;
+    size_t size, length;
+};
+
+static void __attribute__((format(printf, 2, 3))) add(struct text *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    size_t room = t->length < t->size ? t->size - t->length : 0;
+    int n = vsnprintf(room ? t->buf + t->length : NULL, room, format, args);
+    va_end(args);
+    t->length += n > 0 ? (size_t)n : 0;
+}
+
+static void add_step(struct text *t, const tamis_plan *plan, int k)
+{
+    const tamis_step *s = &plan->steps[k];
+    const tamis_halo *h = &s->node.halo;
+    add(t, "%d %s: kernel %s/%s %s", k + 1, s->filter->name, s->node.stage,
+        tamis_type_name(s->node.work), tamis_priv_cpu_name(s->kernel->cpu));
+    add(t, ", halo %d %d %d %d (left right top bottom), border %s", h->left, h->right, h->top,
+        h->bottom, tamis_priv_border_names[s->node.border]);
+    if (s->convert)
+        add(t, ", rows converted%s", s->fetch.premultiply ? " and multiplied by alpha" : "");
+    if (s->node.has_guide)
+        add(t, ", with a guide");
+    add(t, ", writes %dx%d in parts of up to %dx%d\n", s->out_w, s->out_h, s->max_w, s->max_h);
+}
+
+size_t tamis_plan_explain(const tamis_plan *plan, char *buf, size_t size)
+{
+    struct text t = {buf, size, 0};
+    char format[64];
+    int32_t w, h;
+    if (size)
+        *buf = '\0';
+    add(&t, "0 read %s %dx%d\n", tamis_format_print(plan->in, format, sizeof format), plan->w,
+        plan->h);
+    for (int k = 0; k < plan->count; k++)
+        add_step(&t, plan, k);
+    tamis_plan_size(plan, &w, &h);
+    add(&t, "%d write %s %dx%d\n", plan->count + 1,
+        tamis_format_print(tamis_plan_format(plan), format, sizeof format), w, h);
+    add(&t, "tiles of %dx%d, %d thread%s on %s, %.2f MiB of buffers\n", plan->tile_w, plan->tile_h,
+        tamis_ctx_threads(plan->ctx), tamis_ctx_threads(plan->ctx) == 1 ? "" : "s",
+        plan->ctx->cpu_name, (double)plan->slot_bytes * plan->slot_count / 1048576);
+    return t.length;
+}

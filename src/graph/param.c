@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parameter tables: defaults, reading, checking and printing. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/status.h"
+#include "cpu/kernel.h"
+#include "graph/registry.h"
+
+const char *const tamis_priv_border_names[] = {"reflect101", "reflect", "replicate", "wrap",
+                                               "constant",   "valid",   NULL};
+const char *const tamis_priv_alpha_names[] = {"premultiply", "straight", "ignore", NULL};
+
+int tamis_filter_count(void)
+{
+    int n = 0;
+    while (tamis_priv_filters[n])
+        n++;
+    return n;
+}
+
+const tamis_filter *tamis_filter_at(int index)
+{
+    return index >= 0 && index < tamis_filter_count() ? tamis_priv_filters[index] : NULL;
+}
+
+const tamis_filter *tamis_filter_find(const char *name)
+{
+    for (int i = 0; tamis_priv_filters[i]; i++)
+        if (strcmp(tamis_priv_filters[i]->name, name) == 0)
+            return tamis_priv_filters[i];
+    return NULL;
+}
+
+const char *tamis_filter_name(const tamis_filter *filter)
+{
+    return filter->name;
+}
+
+const char *tamis_filter_brief(const tamis_filter *filter)
+{
+    return filter->brief;
+}
+
+const tamis_param *tamis_filter_params(const tamis_filter *filter, int *count)
+{
+    *count = filter->param_count;
+    return filter->params;
+}
+
+size_t tamis_filter_params_size(const tamis_filter *filter)
+{
+    return filter->params_size;
+}
+
+int tamis_filter_max_inputs(const tamis_filter *filter)
+{
+    return filter->max_inputs;
+}
+
+/* A parameter's value in a form that serves every type. */
+struct number {
+    double a, b; /* b: the height of a SIZE */
+    int percent;
+};
+
+static struct number load(const tamis_param *p, const void *params)
+{
+    const char *at = (const char *)params + p->offset;
+    switch (p->type) {
+    case TAMIS_PARAM_INT:
+        return (struct number){*(const int *)at, 0, 0};
+    case TAMIS_PARAM_DOUBLE:
+        return (struct number){*(const double *)at, 0, 0};
+    case TAMIS_PARAM_CHOICE:
+        return (struct number){*(const unsigned *)at, 0, 0};
+    case TAMIS_PARAM_SIZE: {
+        const tamis_size *s = (const tamis_size *)at;
+        return (struct number){s->w, s->h, 0};
+    }
+    case TAMIS_PARAM_VALUE:
+        break;
+    }
+    const tamis_value *v = (const tamis_value *)at;
+    return (struct number){v->value, 0, v->percent};
+}
+
+static void store(const tamis_param *p, void *params, struct number n)
+{
+    char *at = (char *)params + p->offset;
+    switch (p->type) {
+    case TAMIS_PARAM_INT:
+        *(int *)at = (int)n.a;
+        break;
+    case TAMIS_PARAM_DOUBLE:
+        *(double *)at = n.a;
+        break;
+    case TAMIS_PARAM_CHOICE:
+        *(unsigned *)at = (unsigned)n.a;
+        break;
+    case TAMIS_PARAM_SIZE:
+        *(tamis_size *)at = (tamis_size){(int)n.a, (int)n.b};
+        break;
+    case TAMIS_PARAM_VALUE:
+        *(tamis_value *)at = (tamis_value){n.a, n.percent};
+        break;
+    }
+}
+
+void tamis_filter_defaults(const tamis_filter *filter, void *params)
+{
+    memset(params, 0, filter->params_size);
+    for (int i = 0; i < filter->param_count; i++) {
+        const tamis_param *p = &filter->params[i];
+        store(p, params, (struct number){p->def, p->def, p->percent});
+    }
+}
+
+static const tamis_param *find(const tamis_filter *filter, const char *name)
+{
+    for (int i = 0; i < filter->param_count; i++)
+        if (strcmp(filter->params[i].name, name) == 0)
+            return &filter->params[i];
+    return NULL;
+}
+
+static tamis_status unknown_name(tamis_ctx *ctx, const tamis_filter *filter, const char *name)
+{
+    char list[384] = "";
+    for (int i = 0; i < filter->param_count; i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", filter->params[i].name);
+    }
+    return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "%s: no parameter \"%s\"; it has %s",
+                           filter->name, name, list);
+}
+
+/* "auto": a default that no number the user may give can be confused with. */
+static int has_auto(const tamis_param *p)
+{
+    return p->def < p->min || p->def > p->max;
+}
+
+/* "0.1 .. 100 px", or the names of the choices. */
+static const char *range_text(const tamis_param *p, char *buf, size_t size)
+{
+    if (p->type != TAMIS_PARAM_CHOICE) {
+        const char *odd = p->odd ? "odd, " : "";
+        const char *space = p->unit && *p->unit ? " " : "";
+        snprintf(buf, size, "%s%.10g .. %.10g%s%s%s", odd, p->min, p->max, space,
+                 p->unit ? p->unit : "", has_auto(p) ? ", or auto" : "");
+        return buf;
+    }
+    *buf = '\0';
+    for (int i = 0; p->choices[i]; i++) {
+        size_t used = strlen(buf);
+        snprintf(buf + used, size - used, "%s%s", i ? ", " : "", p->choices[i]);
+    }
+    return buf;
+}
+
+static tamis_status refuse(tamis_ctx *ctx, const tamis_filter *filter, const tamis_param *p,
+                           const char *text)
+{
+    char range[256];
+    return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "%s: %s = %.64s is not allowed; allowed: %s",
+                           filter->name, p->name, text, range_text(p, range, sizeof range));
+}
+
+static int acceptable(const tamis_param *p, double v)
+{
+    if (!(v >= p->min && v <= p->max)) /* refuses NaN too */
+        return 0;
+    int whole =
+        p->type == TAMIS_PARAM_INT || p->type == TAMIS_PARAM_SIZE || p->type == TAMIS_PARAM_CHOICE;
+    if (whole && v != floor(v))
+        return 0;
+    return !p->odd || v == 0 || fmod(fabs(v), 2) == 1;
+}
+
+static int read_number(const char **text, double *out)
+{
+    char *end;
+    const char *start = *text;
+    if (*start == '\0' || strchr(" \t\n\r\v\fxXnNiI", *start))
+        return 0; /* strtod would skip spaces and read "nan", "inf" */
+    *out = strtod(start, &end);
+    if (end == start || !isfinite(*out))
+        return 0;
+    *text = end;
+    return 1;
+}
+
+static int read_choice(const tamis_param *p, const char *text, struct number *n)
+{
+    for (int i = 0; p->choices[i]; i++) {
+        if (strcmp(p->choices[i], text) == 0) {
+            n->a = i;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int read_value(const tamis_param *p, const char *text, struct number *n)
+{
+    if (p->type == TAMIS_PARAM_CHOICE)
+        return read_choice(p, text, n);
+    if (!read_number(&text, &n->a))
+        return 0;
+    n->b = n->a;
+    if (p->type == TAMIS_PARAM_SIZE && *text == 'x') {
+        text++;
+        if (!read_number(&text, &n->b))
+            return 0;
+    } else if (p->type == TAMIS_PARAM_VALUE && *text == '%') {
+        text++;
+        n->percent = 1;
+    }
+    return *text == '\0';
+}
+
+static int in_range(const tamis_param *p, struct number n)
+{
+    return acceptable(p, n.a) && (p->type != TAMIS_PARAM_SIZE || acceptable(p, n.b));
+}
+
+tamis_status tamis_filter_set(tamis_ctx *ctx, const tamis_filter *filter, void *params,
+                              const char *name, const char *text)
+{
+    const tamis_param *p = find(filter, name);
+    if (!p)
+        return unknown_name(ctx, filter, name);
+    struct number n = {0};
+    if (has_auto(p) && strcmp(text, "auto") == 0)
+        n = (struct number){p->def, p->def, p->percent};
+    else if (!read_value(p, text, &n) || !in_range(p, n))
+        return refuse(ctx, filter, p, text);
+    store(p, params, n);
+    return TAMIS_OK;
+}
+
+static void print_number(const tamis_param *p, struct number n, char *buf, size_t size)
+{
+    if (p->type == TAMIS_PARAM_CHOICE) {
+        unsigned count = 0;
+        while (p->choices[count])
+            count++;
+        if (n.a < count)
+            snprintf(buf, size, "%s", p->choices[(unsigned)n.a]);
+        else
+            snprintf(buf, size, "%.0f", n.a);
+        return;
+    }
+    if (has_auto(p) && n.a == p->def) {
+        snprintf(buf, size, "auto");
+        return;
+    }
+    /* The fewest digits that read back as the same number. */
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(buf, size, "%.*g", digits, n.a);
+        if (strtod(buf, NULL) == n.a || n.a != n.a)
+            break;
+    }
+    size_t used = strlen(buf);
+    if (p->type == TAMIS_PARAM_SIZE && n.a != n.b)
+        snprintf(buf + used, size - used, "x%.0f", n.b);
+    else if (n.percent)
+        snprintf(buf + used, size - used, "%%");
+}
+
+tamis_status tamis_filter_check(tamis_ctx *ctx, const tamis_filter *filter, const void *params)
+{
+    for (int i = 0; i < filter->param_count; i++) {
+        const tamis_param *p = &filter->params[i];
+        struct number n = load(p, params);
+        if (!in_range(p, n) && !(has_auto(p) && n.a == p->def)) {
+            char text[64];
+            print_number(p, n, text, sizeof text);
+            return refuse(ctx, filter, p, text);
+        }
+    }
+    return TAMIS_OK;
+}
+
+const char *tamis_filter_get(const tamis_filter *filter, const void *params, const char *name,
+                             char *buf, size_t size)
+{
+    const tamis_param *p = find(filter, name);
+    if (size)
+        *buf = '\0';
+    if (p)
+        print_number(p, load(p, params), buf, size);
+    return buf;
+}

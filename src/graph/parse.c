@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chain text: "name=key=value:key=value,name2=key=value", to graphs and back.
+ * The characters , : = and white space have no place in names or values, so there is no quoting. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/status.h"
+#include "graph/graph.h"
+
+#define WORD_MAX 128
+
+struct reader {
+    tamis_ctx *ctx;
+    const char *text, *at;
+};
+
+static tamis_status complain(const struct reader *r, const char *what)
+{
+    return tamis_priv_fail(r->ctx, TAMIS_ERR_ARGUMENT, "chain: %s at character %d of \"%s\"", what,
+                           (int)(r->at - r->text) + 1, r->text);
+}
+
+static void skip_space(struct reader *r)
+{
+    r->at += strspn(r->at, " \t\r\n");
+}
+
+/* A run of characters that mean nothing to the grammar. */
+static tamis_status read_word(struct reader *r, const char *what, char word[WORD_MAX])
+{
+    skip_space(r);
+    size_t n = strcspn(r->at, ",:= \t\r\n");
+    if (n == 0)
+        return complain(r, what);
+    if (n >= WORD_MAX)
+        return complain(r, "too long a word");
+    memcpy(word, r->at, n);
+    word[n] = '\0';
+    r->at += n;
+    skip_space(r);
+    return TAMIS_OK;
+}
+
+static int accept(struct reader *r, char c)
+{
+    if (*r->at != c)
+        return 0;
+    r->at++;
+    return 1;
+}
+
+static tamis_status read_params(struct reader *r, const tamis_filter *filter, void *params)
+{
+    char key[WORD_MAX], value[WORD_MAX];
+    do {
+        TAMIS_TRY(read_word(r, "expected a parameter's name", key));
+        if (!accept(r, '='))
+            return complain(r, "expected \"=\" and a value");
+        TAMIS_TRY(read_word(r, "expected a value", value));
+        TAMIS_TRY(tamis_filter_set(r->ctx, filter, params, key, value));
+    } while (accept(r, ':'));
+    return TAMIS_OK;
+}
+
+static tamis_status unknown_filter(tamis_ctx *ctx, const char *name)
+{
+    char list[384] = "";
+    for (int i = 0; i < tamis_filter_count(); i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
+                 tamis_filter_name(tamis_filter_at(i)));
+    }
+    return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "chain: no filter \"%s\"; there are %s", name,
+                           list);
+}
+
+static tamis_status read_filter(struct reader *r, tamis_graph *graph)
+{
+    char name[WORD_MAX];
+    TAMIS_TRY(read_word(r, "expected a filter's name", name));
+    const tamis_filter *filter = tamis_filter_find(name);
+    if (!filter)
+        return unknown_filter(r->ctx, name);
+    TAMIS_TRY(tamis_graph_add(graph, filter, NULL));
+    if (!accept(r, '='))
+        return TAMIS_OK;
+    return read_params(r, filter, graph->items[graph->size - 1].params);
+}
+
+static tamis_status read_chain(struct reader *r, tamis_graph *graph)
+{
+    skip_space(r);
+    if (*r->at == '\0')
+        return TAMIS_OK;
+    do {
+        TAMIS_TRY(read_filter(r, graph));
+    } while (accept(r, ','));
+    return *r->at ? complain(r, "expected \",\", \":\" or the end") : TAMIS_OK;
+}
+
+tamis_status tamis_graph_parse(tamis_ctx *ctx, const char *text, tamis_graph **out)
+{
+    *out = NULL;
+    tamis_graph *graph;
+    TAMIS_TRY(tamis_graph_create(ctx, &graph));
+    struct reader r = {ctx, text, text};
+    tamis_status status = read_chain(&r, graph);
+    if (status != TAMIS_OK)
+        tamis_graph_free(&graph);
+    *out = graph;
+    return status;
+}
+
+/* Appends to a buffer that may be too small, counting what there would be. */
+struct writer {
+    char *buf;
+    size_t size, length;
+};
+
+static void put(struct writer *w, const char *text)
+{
+    size_t n = strlen(text);
+    if (w->length < w->size) {
+        size_t room = w->size - w->length - 1, m = n < room ? n : room;
+        memcpy(w->buf + w->length, text, m);
+        w->buf[w->length + m] = '\0';
+    }
+    w->length += n;
+}
+
+static void print_filter(struct writer *w, tamis_ctx *ctx, const struct tamis_graph_item *item)
+{
+    int count;
+    const tamis_param *params = tamis_filter_params(item->filter, &count);
+    void *defaults = tamis_priv_mem_alloc(ctx, tamis_filter_params_size(item->filter));
+    if (defaults)
+        tamis_filter_defaults(item->filter, defaults);
+    put(w, tamis_filter_name(item->filter));
+    char sep = '=';
+    for (int i = 0; i < count; i++) {
+        char value[64], standard[64] = "";
+        tamis_filter_get(item->filter, item->params, params[i].name, value, sizeof value);
+        if (defaults) /* without memory to compare, everything is printed: longer, but right */
+            tamis_filter_get(item->filter, defaults, params[i].name, standard, sizeof standard);
+        if (strcmp(value, standard) == 0)
+            continue;
+        put(w, (char[2]){sep, '\0'});
+        put(w, params[i].name);
+        put(w, "=");
+        put(w, value);
+        sep = ':';
+    }
+    tamis_priv_mem_free(ctx, defaults);
+}
+
+size_t tamis_graph_print(const tamis_graph *graph, char *buf, size_t size)
+{
+    struct writer w = {buf, size, 0};
+    if (size)
+        *buf = '\0';
+    for (int i = 0; i < graph->size; i++) {
+        if (i)
+            put(&w, ",");
+        print_filter(&w, graph->ctx, &graph->items[i]);
+    }
+    return w.length;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <tamis/image.h>
+
+#include "core/mem.h"
+#include "core/status.h"
+
+#define ROW_ALIGNMENT 64
+
+struct tamis_buffer {
+    tamis_ctx *ctx;
+    atomic_int refs;
+    void *data;
+};
+
+static tamis_status check_format(tamis_ctx *ctx, tamis_format f, int32_t w, int32_t h)
+{
+    if ((unsigned)f.type >= TAMIS_TYPE_COUNT)
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "image: unknown sample type %d",
+                               (int)f.type);
+    if (f.channels < 1 || f.channels > TAMIS_MAX_CHANNELS)
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "image: channels = %d is outside 1 .. %d",
+                               f.channels, TAMIS_MAX_CHANNELS);
+    if ((unsigned)f.layout > TAMIS_PLANAR || (unsigned)f.alpha > TAMIS_ALPHA_PREMULTIPLIED)
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "image: unknown layout or alpha");
+    if (f.alpha != TAMIS_ALPHA_NONE && f.channels < 2)
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
+                               "image: an alpha channel needs at least 2 channels, not %d",
+                               f.channels);
+    if (w < 1 || h < 1)
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "image: size %dx%d is empty", w, h);
+    return TAMIS_OK;
+}
+
+int tamis_image_planes(const tamis_image *image)
+{
+    return image->format.layout == TAMIS_PLANAR ? image->format.channels : 1;
+}
+
+void *tamis_image_row(const tamis_image *image, int plane, int32_t y)
+{
+    return (char *)image->data[plane] + y * image->stride[plane];
+}
+
+tamis_status tamis_image_check(tamis_ctx *ctx, const tamis_image *image)
+{
+    if (!image)
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "image: NULL");
+    TAMIS_TRY(check_format(ctx, image->format, image->w, image->h));
+    for (int p = 0; p < tamis_image_planes(image); p++)
+        if (!image->data[p])
+            return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "image: data[%d] is NULL", p);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_image_create(tamis_ctx *ctx, tamis_format format, int32_t w, int32_t h,
+                                tamis_image *out)
+{
+    *out = (tamis_image){0};
+    TAMIS_TRY(check_format(ctx, format, w, h));
+    tamis_image image = {.format = format, .w = w, .h = h};
+    int planes = tamis_image_planes(&image);
+    size_t samples = format.layout == TAMIS_PLANAR ? 1 : (size_t)format.channels;
+    size_t row = tamis_priv_size_mul((size_t)w, samples * tamis_type_size(format.type));
+    row = tamis_priv_size_add(row, ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+    size_t plane = tamis_priv_size_mul(row, (size_t)h);
+    size_t total = tamis_priv_size_mul(plane, (size_t)planes);
+    if (total > PTRDIFF_MAX)
+        return tamis_priv_fail(ctx, TAMIS_ERR_LIMIT, "image: %dx%d is too large for this machine",
+                               w, h);
+    TAMIS_TRY(tamis_priv_mem_check(ctx, total, "image"));
+
+    tamis_buffer *buffer = tamis_priv_mem_alloc(ctx, sizeof *buffer);
+    void *data = buffer ? tamis_priv_mem_alloc(ctx, total) : NULL;
+    if (!data) {
+        tamis_priv_mem_free(ctx, buffer);
+        return tamis_priv_fail(ctx, TAMIS_ERR_MEMORY, "image: no memory for %dx%d (%.1f MiB)", w, h,
+                               (double)total / 1048576);
+    }
+    *buffer = (tamis_buffer){.ctx = ctx, .data = data};
+    atomic_init(&buffer->refs, 1);
+    image.buffer = buffer;
+    for (int p = 0; p < planes; p++) {
+        image.data[p] = (char *)data + (size_t)p * plane;
+        image.stride[p] = (ptrdiff_t)row;
+    }
+    *out = image;
+    return TAMIS_OK;
+}
+
+void tamis_image_ref(const tamis_image *image)
+{
+    if (image->buffer)
+        atomic_fetch_add(&image->buffer->refs, 1);
+}
+
+void tamis_image_unref(tamis_image *image)
+{
+    if (!image)
+        return;
+    tamis_buffer *buffer = image->buffer;
+    if (buffer && atomic_fetch_sub(&buffer->refs, 1) == 1) {
+        tamis_ctx *ctx = buffer->ctx;
+        tamis_priv_mem_free(ctx, buffer->data);
+        tamis_priv_mem_free(ctx, buffer);
+    }
+    *image = (tamis_image){0};
+}
+
+tamis_status tamis_image_view(tamis_ctx *ctx, const tamis_image *image, tamis_rect rect,
+                              tamis_image *out)
+{
+    if (rect.w < 1 || rect.h < 1 || rect.x < 0 || rect.y < 0 || rect.x > image->w - rect.w ||
+        rect.y > image->h - rect.h)
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
+                               "view: %dx%d at (%d, %d) leaves the image of %dx%d", rect.w, rect.h,
+                               rect.x, rect.y, image->w, image->h);
+    size_t samples = image->format.layout == TAMIS_PLANAR ? 1 : (size_t)image->format.channels;
+    size_t x_bytes = (size_t)rect.x * samples * tamis_type_size(image->format.type);
+    *out = *image;
+    out->w = rect.w;
+    out->h = rect.h;
+    out->buffer = NULL; /* a view holds no reference */
+    for (int p = 0; p < tamis_image_planes(image); p++)
+        out->data[p] = (char *)tamis_image_row(image, p, rect.y) + x_bytes;
+    return TAMIS_OK;
+}
