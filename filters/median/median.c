@@ -113,29 +113,39 @@ static void median_rank_f32_c(const tamis_tile *tile, const void *coef, void *sc
     rank_c(tile, coef, scratch, TAMIS_F32);
 }
 
+/* Whether there is a network for it. */
+static int median_sorts(const median_coef *k)
+{
+    return k->w == k->h && k->w >= 3 && k->w <= MEDIAN_MAX_SORT && k->rank == k->w * k->h / 2;
+}
+
 /* The reference knows one method for everything. */
-#define ROWS(stage)                                                                                \
-    {stage, TAMIS_U8, TAMIS_CPU_C, median_rank_u8_c, 0},                                           \
-        {stage, TAMIS_U16, TAMIS_CPU_C, median_rank_u16_c, 0},                                     \
-        {stage, TAMIS_S16, TAMIS_CPU_C, median_rank_s16_c, 0},                                     \
+#define ROW(stage, TYPE, type)                                                                     \
     {                                                                                              \
-        stage, TAMIS_F32, TAMIS_CPU_C, median_rank_f32_c, 0                                        \
+        stage, TYPE, TAMIS_CPU_C, median_rank_##type##_c, 0                                        \
     }
 static const tamis_kernel median_kernels_c[] = {
-    ROWS("rank"),
-    {NULL},
+    ROW("sort", TAMIS_U8, u8),   ROW("sort", TAMIS_U16, u16), ROW("sort", TAMIS_S16, s16),
+    ROW("sort", TAMIS_F32, f32), ROW("rank", TAMIS_U8, u8),   ROW("rank", TAMIS_U16, u16),
+    ROW("rank", TAMIS_S16, s16), ROW("rank", TAMIS_F32, f32), {NULL},
 };
-#undef ROWS
+#undef ROW
 
-static const tamis_kernel *const median_kernels[] = {median_kernels_c, NULL};
+TAMIS_KERNEL_DECLARE(median);
+static const tamis_kernel *const median_kernels[] = TAMIS_KERNEL_LIST(median);
 
+/* Enough for every row: the reference's list, the networks' rows. */
 static size_t median_scratch(const void *coef, int w, int h, int step)
 {
     const median_coef *k = coef;
+    size_t list = sizeof(int32_t) * (size_t)k->w * (size_t)k->h;
     (void)w;
     (void)h;
     (void)step;
-    return sizeof(int32_t) * (size_t)k->w * (size_t)k->h;
+    if (!median_sorts(k))
+        return list;
+    size_t rows = (size_t)MEDIAN_LISTS(k->w) * (size_t)MEDIAN_PITCH(k->w);
+    return rows > list ? rows : list;
 }
 
 static tamis_status median_plan(tamis_node *node)
@@ -149,7 +159,7 @@ static tamis_status median_plan(tamis_node *node)
     k->rank = (int)floor(p->percentile / 100 * (k->w * k->h - 1) + 0.5);
 
     node->coef = k;
-    node->stage = "rank";
+    node->stage = median_sorts(k) ? "sort" : "rank";
     node->scratch = median_scratch;
     node->halo = (tamis_halo){k->w / 2, k->w / 2, k->h / 2, k->h / 2};
     node->border = p->border;

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The vector rows of the median filter. */
+#ifndef TAMIS_MEDIAN_SIMD_H
+#define TAMIS_MEDIAN_SIMD_H
+
+#include "cpu/simd.h"
+
+#include "median_kernel.h"
+
+/* Square medians up to MEDIAN_MAX_SORT by sorting networks. */
+void TAMIS_FN(tamis_priv_median_sort_u8)(const tamis_tile *tile, const void *coef, void *scratch);
+void TAMIS_FN(tamis_priv_median_sort_u16)(const tamis_tile *tile, const void *coef, void *scratch);
+void TAMIS_FN(tamis_priv_median_sort_s16)(const tamis_tile *tile, const void *coef, void *scratch);
+void TAMIS_FN(tamis_priv_median_sort_f32)(const tamis_tile *tile, const void *coef, void *scratch);
+
+#endif
