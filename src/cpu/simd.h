@@ -187,4 +187,143 @@ TAMIS_INLINE tv_f32 tv_fma_f32(tv_f32 a, tv_f32 b, tv_f32 c)
 #define TAMIS_HAVE_FMA 1
 #endif
 
+/* Half vectors, for widening. */
+typedef uint8_t tv_u8h __attribute__((vector_size(TV_BYTES / 2)));
+typedef uint16_t tv_u16h __attribute__((vector_size(TV_BYTES / 2)));
+typedef int16_t tv_s16h __attribute__((vector_size(TV_BYTES / 2)));
+typedef float tv_f32h __attribute__((vector_size(TV_BYTES / 2)));
+
+/* TV_BYTES / 2 bytes as 16-bit lanes. */
+TAMIS_INLINE tv_s16 tv_load_widen_u8(const void *p)
+{
+    tv_u8h h;
+    memcpy(&h, p, sizeof h);
+#if defined(TAMIS_AVX512)
+    return (tv_s16)_mm512_cvtepu8_epi16((__m256i)h);
+#elif defined(TAMIS_AVX2)
+    return (tv_s16)_mm256_cvtepu8_epi16((__m128i)h);
+#else
+    return __builtin_convertvector(h, tv_s16);
+#endif
+}
+
+/* acc + a[2i] * b[2i] + a[2i+1] * b[2i+1] in each 32-bit lane i. */
+TAMIS_INLINE tv_s32 tv_dot_s16(tv_s32 acc, tv_s16 a, tv_s16 b)
+{
+#if defined(TAMIS_AVX512)
+    return (tv_s32)_mm512_dpwssd_epi32((__m512i)acc, (__m512i)a, (__m512i)b);
+#elif defined(TAMIS_AVX2)
+    return acc + (tv_s32)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#elif defined(TAMIS_SSE2)
+    return acc + (tv_s32)_mm_madd_epi16((__m128i)a, (__m128i)b);
+#else
+    tv_s32 low_a = (tv_s32)a << 16 >> 16, low_b = (tv_s32)b << 16 >> 16;
+    return acc + low_a * low_b + ((tv_s32)a >> 16) * ((tv_s32)b >> 16);
+#endif
+}
+
+/* Lanes of a and b side by side, a first: low gets those of the first half of each 128-bit part,
+ * high those of the second. tv_pack_s32() puts what was so spread back in order. */
+TAMIS_INLINE void tv_interleave_s16(tv_s16 a, tv_s16 b, tv_s16 *low, tv_s16 *high)
+{
+#if defined(TAMIS_AVX512)
+    *low = (tv_s16)_mm512_unpacklo_epi16((__m512i)a, (__m512i)b);
+    *high = (tv_s16)_mm512_unpackhi_epi16((__m512i)a, (__m512i)b);
+#elif defined(TAMIS_AVX2)
+    *low = (tv_s16)_mm256_unpacklo_epi16((__m256i)a, (__m256i)b);
+    *high = (tv_s16)_mm256_unpackhi_epi16((__m256i)a, (__m256i)b);
+#elif defined(TAMIS_SSE2)
+    *low = (tv_s16)_mm_unpacklo_epi16((__m128i)a, (__m128i)b);
+    *high = (tv_s16)_mm_unpackhi_epi16((__m128i)a, (__m128i)b);
+#else
+    for (int i = 0; i < TV_BYTES / 4; i++) {
+        (*low)[2 * i] = a[i];
+        (*low)[2 * i + 1] = b[i];
+        (*high)[2 * i] = a[TV_BYTES / 4 + i];
+        (*high)[2 * i + 1] = b[TV_BYTES / 4 + i];
+    }
+#endif
+}
+
+/* 32-bit lanes to 16, saturating; the inverse of the order that tv_interleave_s16() makes. */
+TAMIS_INLINE tv_s16 tv_pack_s32(tv_s32 low, tv_s32 high)
+{
+#if defined(TAMIS_AVX512)
+    return (tv_s16)_mm512_packs_epi32((__m512i)low, (__m512i)high);
+#elif defined(TAMIS_AVX2)
+    return (tv_s16)_mm256_packs_epi32((__m256i)low, (__m256i)high);
+#elif defined(TAMIS_SSE2)
+    return (tv_s16)_mm_packs_epi32((__m128i)low, (__m128i)high);
+#else
+    tv_s16 v;
+    for (int i = 0; i < TV_BYTES / 4; i++) {
+        v[i] = (int16_t)(low[i] < -32768 ? -32768 : low[i] > 32767 ? 32767 : low[i]);
+        v[TV_BYTES / 4 + i] = (int16_t)(high[i] < -32768  ? -32768
+                                        : high[i] > 32767 ? 32767
+                                                          : high[i]);
+    }
+    return v;
+#endif
+}
+
+/* 16-bit lanes with values 0 .. 255 to bytes in order: those of a, then those of b. */
+TAMIS_INLINE tv_u8 tv_narrow_u16(tv_u16 a, tv_u16 b)
+{
+#if defined(TAMIS_AVX512)
+    __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+    return (tv_u8)_mm512_permutexvar_epi64(order, _mm512_packus_epi16((__m512i)a, (__m512i)b));
+#elif defined(TAMIS_AVX2)
+    return (tv_u8)_mm256_permute4x64_epi64(_mm256_packus_epi16((__m256i)a, (__m256i)b), 0xd8);
+#elif defined(TAMIS_SSE2)
+    return (tv_u8)_mm_packus_epi16((__m128i)a, (__m128i)b);
+#else
+    tv_u8 v;
+    for (int i = 0; i < TV_BYTES / 2; i++) {
+        v[i] = (uint8_t)a[i];
+        v[TV_BYTES / 2 + i] = (uint8_t)b[i];
+    }
+    return v;
+#endif
+}
+
+/* 32-bit lanes with values 0 .. 65535 to 16-bit lanes in order: those of a, then those of b.
+ * Signed values come out as their low 16 bits. */
+TAMIS_INLINE tv_u16 tv_narrow_s32(tv_s32 a, tv_s32 b)
+{
+#if defined(TAMIS_AVX512)
+    __m512i v = _mm512_castsi256_si512(_mm512_cvtepi32_epi16((__m512i)a));
+    return (tv_u16)_mm512_inserti64x4(v, _mm512_cvtepi32_epi16((__m512i)b), 1);
+#elif defined(TAMIS_AVX2)
+    __m256i mask = _mm256_set1_epi32(0xffff);
+    __m256i v =
+        _mm256_packus_epi32(_mm256_and_si256((__m256i)a, mask), _mm256_and_si256((__m256i)b, mask));
+    return (tv_u16)_mm256_permute4x64_epi64(v, 0xd8);
+#elif defined(TAMIS_SSE2)
+    /* Sign-extending the low halves makes the signed pack keep them. */
+    return (tv_u16)_mm_packs_epi32(_mm_srai_epi32(_mm_slli_epi32((__m128i)a, 16), 16),
+                                   _mm_srai_epi32(_mm_slli_epi32((__m128i)b, 16), 16));
+#else
+    tv_u16 v;
+    for (int i = 0; i < TV_BYTES / 4; i++) {
+        v[i] = (uint16_t)a[i];
+        v[TV_BYTES / 4 + i] = (uint16_t)b[i];
+    }
+    return v;
+#endif
+}
+
+/* To the nearest integer, ties to even; values must fit. */
+TAMIS_INLINE tv_s32 tv_round_f32(tv_f32 v)
+{
+#if defined(TAMIS_AVX512)
+    return (tv_s32)_mm512_cvtps_epi32((__m512)v);
+#elif defined(TAMIS_AVX2)
+    return (tv_s32)_mm256_cvtps_epi32((__m256)v);
+#elif defined(TAMIS_SSE2)
+    return (tv_s32)_mm_cvtps_epi32((__m128)v);
+#elif defined(TAMIS_NEON)
+    return (tv_s32)vcvtnq_s32_f32((float32x4_t)v);
+#endif
+}
+
 #endif
