@@ -35,8 +35,8 @@ unsigned tamis_priv_cpu_detect(void)
 const char *tamis_priv_cpu_name(unsigned flags)
 {
     int best = 0;
-    for (int i = 0; i < SET_COUNT; i++)
-        if ((sets[i].flags & ~flags) == 0)
+    for (int i = 1; i < SET_COUNT; i++)
+        if (flags & sets[i].flags & ~sets[i - 1].flags) /* what set i adds */
             best = i;
     return sets[best].name;
 }
