@@ -76,6 +76,19 @@ TAMIS_API size_t tamis_filter_params_size(const tamis_filter *filter);
 /* Number of input images: 1, or 2 where a second one (a guide) may be given. */
 TAMIS_API int tamis_filter_max_inputs(const tamis_filter *filter);
 
+/* One of the kernels that compute a filter. */
+typedef struct tamis_kernel_info {
+    const char *stage; /* which of the filter's ways of working it serves */
+    tamis_type type;   /* of the samples it reads and writes */
+    const char *cpu;   /* the instruction set it needs, as in tamis_plan_options.kernel */
+    double tolerance;  /* how far it may be from the reference "c": levels for integers, relative to
+                          max(1, |reference|) for F32; 0 = the same bits */
+} tamis_kernel_info;
+
+/* Facts about kernel index 0, 1, ... of a filter, best instruction set first. Returns 0 when there
+ * are no more. */
+TAMIS_API int tamis_filter_kernel(const tamis_filter *filter, int index, tamis_kernel_info *out);
+
 /* Fills params, which has tamis_filter_params_size() bytes, with the defaults. */
 TAMIS_API void tamis_filter_defaults(const tamis_filter *filter, void *params);
 
