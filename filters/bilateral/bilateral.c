@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bilateral filter: parameters, plan and reference. */
+#include <math.h>
+#include <stdlib.h>
+#include <tamis/bilateral.h>
+
+#include "bilateral_kernel.h"
+
+/* The reference: plain loops in double precision. A picture is seen as planes of samples; the
+ * pixel at x of plane p has its sample at x * step. */
+
+static double get(tamis_type type, const void *row, ptrdiff_t i)
+{
+    switch (type) {
+    case TAMIS_U8:
+        return ((const uint8_t *)row)[i];
+    case TAMIS_U16:
+        return ((const uint16_t *)row)[i];
+    case TAMIS_S16:
+        return ((const int16_t *)row)[i];
+    default:
+        return ((const float *)row)[i];
+    }
+}
+
+/* Integers to nearest, ties to even. A mean lies within the range of its samples, so only the
+ * inverse color transform of luma can leave the type's range. */
+static double clamp_round(double v, double lo, double hi)
+{
+    return fmin(fmax(rint(v), lo), hi);
+}
+
+static void put(tamis_type type, const tamis_tile *t, int p, int y, ptrdiff_t i, double v)
+{
+    void *row = (char *)t->dst[p] + y * t->dst_stride[p];
+    switch (type) {
+    case TAMIS_U8:
+        ((uint8_t *)row)[i] = (uint8_t)clamp_round(v, 0, 255);
+        break;
+    case TAMIS_U16:
+        ((uint16_t *)row)[i] = (uint16_t)clamp_round(v, 0, 65535);
+        break;
+    case TAMIS_S16:
+        ((int16_t *)row)[i] = (int16_t)clamp_round(v, -32768, 32767);
+        break;
+    default:
+        ((float *)row)[i] = (float)v;
+    }
+}
+
+/* The planes that D is taken from. */
+typedef struct pixels {
+    const void *const *const *rows; /* rows[p][y] */
+    int first, count;
+    int luma; /* count is 3 and only the luma counts */
+} pixels;
+
+static double luma(double r, double g, double b)
+{
+    return 0.299 * r + 0.587 * g + 0.114 * b;
+}
+
+/* exp(-D^2 / (2 sigma_color^2)) of the samples i of row y and j of row v. */
+static double range_weight(const bilateral_coef *k, tamis_type type, const pixels *px, int y,
+                           ptrdiff_t i, int v, ptrdiff_t j)
+{
+    double d[TAMIS_MAX_CHANNELS], squares = 0, sum = 0;
+    for (int p = 0; p < px->count; p++) {
+        const void *const *rows = px->rows[px->first + p];
+        d[p] = get(type, rows[v], j) - get(type, rows[y], i);
+        squares += d[p] * d[p];
+        sum += fabs(d[p]);
+    }
+    if (px->luma)
+        sum = luma(d[0], d[1], d[2]);
+    return exp(-(k->l1 || px->luma ? sum * sum : squares) * k->range);
+}
+
+static double space_weight(const bilateral_coef *k, int dx, int dy)
+{
+    return k->space[abs(dy) * (k->rx + 1) + abs(dx)];
+}
+
+/* The filter for sample i of row y in plane p. */
+static double mean(const tamis_tile *t, const bilateral_coef *k, tamis_type type, const pixels *px,
+                   int p, int y, ptrdiff_t i)
+{
+    double sum = 0, weights = 0;
+    if (k->rx == 0 && k->ry == 0)
+        return get(type, t->src[p][y], i); /* also where D = infinity - infinity */
+    for (int dy = -k->ry; dy <= k->ry; dy++) {
+        for (int dx = -k->half[abs(dy)]; dx <= k->half[abs(dy)]; dx++) {
+            ptrdiff_t j = i + (ptrdiff_t)dx * t->step;
+            double w = space_weight(k, dx, dy) * range_weight(k, type, px, y, i, y + dy, j);
+            sum += w * get(type, t->src[p][y + dy], j);
+            weights += w;
+        }
+    }
+    return sum / weights;
+}
+
+/* Color modes joint and separate: the first planes are one vector, further ones are alone. */
+static void vector_c(const tamis_tile *t, const bilateral_coef *k, tamis_type type)
+{
+    for (int p = 0; p < t->planes; p++) {
+        pixels px = {t->src, p, 1, 0};
+        if (p < k->colors)
+            px = (pixels){t->src, 0, k->colors, 0};
+        if (k->guided)
+            px = (pixels){t->guide, 0, t->guide_planes, 0};
+        for (int y = 0; y < t->h; y++)
+            for (ptrdiff_t i = 0; i < (ptrdiff_t)t->w * t->step; i++)
+                put(type, t, p, y, i, mean(t, k, type, &px, p, y, i));
+    }
+}
+
+/* R-Y and B-Y of pixel x of row y, and the alpha that weights them. */
+typedef struct chroma {
+    double r, b, alpha;
+} chroma;
+
+static double get_luma(const tamis_tile *t, tamis_type type, int y, ptrdiff_t x)
+{
+    return luma(get(type, t->src[0][y], x), get(type, t->src[1][y], x), get(type, t->src[2][y], x));
+}
+
+static chroma mean_chroma(const tamis_tile *t, const bilateral_coef *k, tamis_type type, int y,
+                          int x)
+{
+    chroma c = {0, 0, 0};
+    double weights = 0;
+    for (int dy = -k->ry; dy <= k->ry; dy++) {
+        for (int dx = -k->half[abs(dy)]; dx <= k->half[abs(dy)]; dx++) {
+            double w = space_weight(k, dx, dy);
+            double l = get_luma(t, type, y + dy, x + dx);
+            c.r += w * (get(type, t->src[0][y + dy], x + dx) - l);
+            c.b += w * (get(type, t->src[2][y + dy], x + dx) - l);
+            c.alpha += w * (k->alpha ? get(type, t->src[3][y + dy], x + dx) : 0);
+            weights += w;
+        }
+    }
+    return (chroma){c.r / weights, c.b / weights, c.alpha / weights};
+}
+
+/* Color mode luma. As it is linear, the mean of the luma is the luma of the means. Where colors
+ * are multiplied by alpha, the chroma has the Gaussian's alpha and is given the luma's. */
+static void luma_c(const tamis_tile *t, const bilateral_coef *k, tamis_type type)
+{
+    pixels px = {t->src, 0, 3, 1};
+    pixels alone = {t->src, 3, 1, 0};
+    if (k->guided)
+        px = alone = (pixels){t->guide, 0, t->guide_planes, 0};
+    for (int y = 0; y < t->h; y++) {
+        for (int x = 0; x < t->w; x++) {
+            double l = luma(mean(t, k, type, &px, 0, y, x), mean(t, k, type, &px, 1, y, x),
+                            mean(t, k, type, &px, 2, y, x));
+            chroma c = mean_chroma(t, k, type, y, x);
+            if (t->planes > 3) {
+                double a = mean(t, k, type, k->alpha ? &px : &alone, 3, y, x);
+                put(type, t, 3, y, x, a);
+                if (k->alpha) {
+                    c.r = c.alpha != 0 ? c.r * (a / c.alpha) : 0;
+                    c.b = c.alpha != 0 ? c.b * (a / c.alpha) : 0;
+                }
+            }
+            put(type, t, 0, y, x, l + c.r);
+            put(type, t, 1, y, x, l - (0.299 * c.r + 0.114 * c.b) / 0.587);
+            put(type, t, 2, y, x, l + c.b);
+        }
+    }
+}
+
+#define ROWS(type, suffix)                                                                         \
+    static void vector_##suffix##_c(const tamis_tile *tile, const void *coef, void *scratch)       \
+    {                                                                                              \
+        (void)scratch;                                                                             \
+        vector_c(tile, coef, type);                                                                \
+    }                                                                                              \
+    static void luma_##suffix##_c(const tamis_tile *tile, const void *coef, void *scratch)         \
+    {                                                                                              \
+        (void)scratch;                                                                             \
+        luma_c(tile, coef, type);                                                                  \
+    }
+ROWS(TAMIS_U8, u8)
+ROWS(TAMIS_U16, u16)
+ROWS(TAMIS_S16, s16)
+ROWS(TAMIS_F32, f32)
+#undef ROWS
+
+TAMIS_KERNEL_DECLARE(bilateral);
+extern const tamis_kernel bilateral_kernels_c[];
+const tamis_kernel bilateral_kernels_c[] = {
+    {"vector", TAMIS_U8, TAMIS_CPU_C, vector_u8_c, 0},
+    {"vector", TAMIS_U16, TAMIS_CPU_C, vector_u16_c, 0},
+    {"vector", TAMIS_S16, TAMIS_CPU_C, vector_s16_c, 0},
+    {"vector", TAMIS_F32, TAMIS_CPU_C, vector_f32_c, 0},
+    {"luma", TAMIS_U8, TAMIS_CPU_C, luma_u8_c, 0},
+    {"luma", TAMIS_U16, TAMIS_CPU_C, luma_u16_c, 0},
+    {"luma", TAMIS_S16, TAMIS_CPU_C, luma_s16_c, 0},
+    {"luma", TAMIS_F32, TAMIS_CPU_C, luma_f32_c, 0},
+    {NULL},
+};
+
+static const tamis_kernel *const kernels[] = TAMIS_KERNEL_LIST(bilateral);
+
+/* Parameters. */
+
+typedef struct tamis_bilateral bilateral;
+
+static const char *const color_names[] = {"joint", "separate", "luma", NULL};
+static const char *const window_names[] = {"square", "disc", NULL};
+static const char *const compat_names[] = {"none", "opencv", NULL};
+
+/* The widest window: 2 * ceil(2 * the largest sigma_space) + 1. */
+#define MAX_SIGMA 128
+#define MAX_KSIZE 513
+
+static const tamis_param params[] = {
+    TAMIS_PARAM(bilateral, sigma_space, .def = 3, .min = 0.1, .max = MAX_SIGMA, .unit = "px",
+                .doc = "standard deviation of the Gaussian of the distance in the picture"),
+    TAMIS_PARAM(bilateral, sigma_color, .def = 100 * 30 / 255.0, .min = 1e-9, .max = 1e9,
+                .percent = 1, .unit = "levels",
+                .doc = "standard deviation of the Gaussian of the difference in value; two to "
+                       "three times that of the noise"),
+    TAMIS_PARAM(bilateral, ksize, .def = 0, .min = 0, .max = MAX_KSIZE, .unit = "px", .odd = 1,
+                .doc = "width and height of the window; 0 = 2 * ceil(2 * sigma_space) + 1"),
+    TAMIS_PARAM(bilateral, color, .def = TAMIS_BILATERAL_JOINT, .max = TAMIS_BILATERAL_LUMA,
+                .choices = color_names, .unit = "",
+                .doc = "one weight for all channels, each channel alone, or luma with these "
+                       "weights and chroma by a Gaussian"),
+    TAMIS_PARAM(bilateral, window, .def = TAMIS_BILATERAL_SQUARE, .max = TAMIS_BILATERAL_DISC,
+                .choices = window_names, .unit = "", .doc = "shape of the window"),
+    TAMIS_PARAM(bilateral, compat, .def = TAMIS_BILATERAL_COMPAT_NONE,
+                .max = TAMIS_BILATERAL_COMPAT_OPENCV, .choices = compat_names, .unit = "",
+                .doc = "opencv: disc, sum of absolute differences as color distance, radius "
+                       "round(1.5 * sigma_space)"),
+    TAMIS_PARAM_BORDER(bilateral),
+    TAMIS_PARAM_ALPHA(bilateral),
+};
+
+/* Plan. */
+
+static int radius(const bilateral *b, int ksize)
+{
+    if (ksize > 0)
+        return ksize / 2;
+    if (b->compat == TAMIS_BILATERAL_COMPAT_OPENCV)
+        return (int)fmax(1, rint(1.5 * b->sigma_space));
+    return (int)ceil(2 * b->sigma_space);
+}
+
+/* Half the width of row dy of the ellipse with the radii rx and ry. */
+static int disc_half(int rx, int ry, int dy)
+{
+    int dx = rx;
+    while (ry > 0 &&
+           (int64_t)dx * dx * ry * ry + (int64_t)dy * dy * rx * rx > (int64_t)rx * rx * ry * ry)
+        dx--;
+    return dx;
+}
+
+static tamis_status plan_window(tamis_node *node, const bilateral *b, bilateral_coef *k)
+{
+    k->rx = radius(b, b->ksize.w);
+    k->ry = radius(b, b->ksize.h);
+    size_t columns = (size_t)k->rx + 1, rows = (size_t)k->ry + 1;
+    int *half = tamis_priv_node_alloc(node, rows * sizeof *half);
+    double *space = tamis_priv_node_alloc(node, rows * columns * sizeof *space);
+    float *log2_space = tamis_priv_node_alloc(node, rows * columns * sizeof *log2_space);
+    if (!half || !space || !log2_space)
+        return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "bilateral: out of memory");
+
+    int disc = b->window == TAMIS_BILATERAL_DISC || b->compat == TAMIS_BILATERAL_COMPAT_OPENCV;
+    double scale = -0.5 / (b->sigma_space * b->sigma_space);
+    for (int dy = 0; dy <= k->ry; dy++) {
+        half[dy] = disc ? disc_half(k->rx, k->ry, dy) : k->rx;
+        for (int dx = 0; dx <= k->rx; dx++) {
+            double e = scale * ((double)dx * dx + (double)dy * dy);
+            space[(size_t)dy * columns + (size_t)dx] = exp(e);
+            log2_space[(size_t)dy * columns + (size_t)dx] = (float)(e / log(2));
+        }
+    }
+    k->half = half;
+    k->space = space;
+    k->log2_space = log2_space;
+    return TAMIS_OK;
+}
+
+static size_t scratch(const void *coef, int w, int h, int step)
+{
+    const bilateral_coef *k = coef;
+    return bilateral_address_bytes(k, h) + (size_t)k->float_planes * bilateral_rows(k, h) *
+                                               bilateral_row_floats(k, w, step) * sizeof(float);
+}
+
+/* Vector rows work on floats: they widen other samples, and make luma and chroma. */
+static int float_planes(const tamis_node *node, const bilateral_coef *k)
+{
+    int guide = node->has_guide ? node->guide.channels : 0; /* at most */
+    if (node->stage[0] == 'l')
+        return 4 + guide;
+    return node->work == TAMIS_F32 ? 0 : k->planes + guide;
+}
+
+static tamis_status plan_color(tamis_node *node, const bilateral *b, bilateral_coef *k)
+{
+    int alpha = node->in.alpha != TAMIS_ALPHA_NONE;
+    int colors = node->in.channels - alpha;
+    int whole = alpha && b->alpha == TAMIS_ALPHA_MODE_PREMULTIPLY; /* alpha is part of the pixel */
+    int separate = b->color == TAMIS_BILATERAL_SEPARATE && !node->has_guide;
+    if (b->color == TAMIS_BILATERAL_LUMA && colors != 1 && colors != 3)
+        return tamis_priv_fail(node->ctx, TAMIS_ERR_ARGUMENT,
+                               "bilateral: color=luma needs 3 color channels, the image has %d",
+                               colors);
+    node->stage = b->color == TAMIS_BILATERAL_LUMA && colors == 3 ? "luma" : "vector";
+    node->planar = !separate && (node->in.channels > 1 || node->has_guide);
+    k->planes = node->planar ? node->in.channels : 1;
+    k->colors = node->planar ? colors + whole : 1;
+    k->alpha = whole;
+    k->guided = node->has_guide;
+    k->l1 = b->compat == TAMIS_BILATERAL_COMPAT_OPENCV;
+    return TAMIS_OK;
+}
+
+static tamis_status plan(tamis_node *node)
+{
+    const bilateral *b = node->params;
+    bilateral_coef *k = tamis_priv_node_alloc(node, sizeof *k);
+    if (!k)
+        return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "bilateral: out of memory");
+    node->border = b->border;
+    node->border_value = b->border_value;
+    node->alpha = b->alpha;
+    node->work = tamis_priv_node_work(node);
+    TAMIS_TRY(plan_color(node, b, k));
+
+    double sigma = tamis_value_resolve(b->sigma_color, node->in.type);
+    k->range = 0.5 / (sigma * sigma);
+    k->log2_range = (float)(k->range / log(2));
+    TAMIS_TRY(plan_window(node, b, k));
+    node->tile_w = 512;
+    node->halo = (tamis_halo){k->rx, k->rx, k->ry, k->ry};
+    k->float_planes = float_planes(node, k);
+    node->coef = k;
+    node->scratch = scratch;
+    return TAMIS_OK;
+}
+
+const tamis_filter tamis_priv_filter_bilateral = {
+    .name = "bilateral",
+    .brief = "smooths noise and keeps edges, averaging what is near and alike",
+    .params = params,
+    .param_count = sizeof params / sizeof params[0],
+    .params_size = sizeof(bilateral),
+    .max_inputs = 2,
+    .plan = plan,
+    .kernels = kernels,
+};

@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Vector rows of the bilateral filter in float arithmetic.
+ *
+ * The weight of a tap is 2^t with t = log2_space - D^2 log2_range: an exponential by a polynomial,
+ * not a table, so that all sample types keep their precision and no lane waits for a gather. What
+ * is summed is w * (in(q) - in(p)), whose rounding errors shrink with the differences; the centre
+ * adds 0 to that sum and 1 to the sum of weights. */
+#include <stdlib.h>
+
+#include "bilateral_simd.h"
+
+/* Floats in a vector, vectors side by side in a block, floats in a block. A block may be loaded
+ * where one sample is left: 31 floats are within TAMIS_OVER_READ. */
+enum { L = TV_BYTES / 4, N = TV_BYTES == 64 ? 2 : 4, B = L * N };
+
+typedef uint8_t vec_u8 __attribute__((vector_size(L)));
+typedef uint16_t vec_u16 __attribute__((vector_size(L * 2)));
+typedef int16_t vec_s16 __attribute__((vector_size(L * 2)));
+
+TAMIS_INLINE tv_f32 splat(float v)
+{
+    return v - (tv_f32){0};
+}
+
+/* a * b + c, rounded once or twice as suits the machine. */
+TAMIS_INLINE tv_f32 muladd(tv_f32 a, tv_f32 b, tv_f32 c)
+{
+#if defined(TAMIS_HAVE_FMA)
+    return tv_fma_f32(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+/* 1.5 * 2^23: adding it rounds to an integer, to nearest and ties to even. */
+#define ROUND 12582912.0f
+
+#if defined(TAMIS_AVX512)
+/* Polynomials for 2^f, 0 <= f < 1, of least relative error: 7.5e-5 and 2.6e-6. */
+static const float exp2_coarse[] = {0.999925219f, 0.69583354f, 0.226067155f, 0.0780245226f};
+static const float exp2_fine[] = {1.00000259f, 0.693003834f, 0.241442757f, 0.0520114606f,
+                                  0.0135341679f};
+#else
+/* The same for -1/2 <= f <= 1/2. */
+static const float exp2_coarse[] = {0.999928074f, 0.693260985f, 0.242611122f, 0.0551716691f};
+static const float exp2_fine[] = {0.999999261f, 0.693121815f, 0.240247448f, 0.0559178603f,
+                                  0.00957010191f};
+#endif
+
+/* 2^t for t <= 0. Exactly 0 where t = -infinity, NaN where t is NaN. */
+TAMIS_INLINE tv_f32 exp2_vec(tv_f32 t, int fine)
+{
+    const float *c = fine ? exp2_fine : exp2_coarse;
+    const int degree = fine ? 4 : 3;
+#if defined(TAMIS_AVX512)
+    tv_f32 f = (tv_f32)_mm512_reduce_ps((__m512)t, _MM_FROUND_TO_NEG_INF);
+#else
+    /* The low bits of n are the rounded integer. As an exponent -127 has the bits of 0. */
+    t = tv_max_f32(splat(-127.0f), t);
+    tv_f32 n = t + ROUND;
+    tv_f32 f = t - (n - ROUND);
+#endif
+    tv_f32 v = splat(c[degree]);
+    for (int i = degree - 1; i >= 0; i--)
+        v = muladd(v, f, splat(c[i]));
+#if defined(TAMIS_AVX512)
+    return (tv_f32)_mm512_scalef_ps((__m512)v, (__m512)t);
+#else
+    return v * (tv_f32)(((tv_s32)n + 127) << 23);
+#endif
+}
+
+TAMIS_INLINE tv_f32 load(const void *row, ptrdiff_t i)
+{
+    return tv_load_f32((const float *)row + i);
+}
+
+/* What a block's sums are made of. */
+typedef struct sums {
+    tv_f32 center[TAMIS_MAX_CHANNELS][N];
+    tv_f32 delta[TAMIS_MAX_CHANNELS][N]; /* sum of w * (in(q) - in(p)); in the end the mean */
+    tv_f32 weight[N];
+} sums;
+
+/* A block of samples: row y, from i on. */
+typedef struct block {
+    int y, step;
+    ptrdiff_t i;
+} block;
+
+/* D^2, or D for the sum of absolute differences, grown by one more plane's difference. */
+TAMIS_INLINE tv_f32 add_distance(tv_f32 sum, tv_f32 d, int l1)
+{
+    return l1 ? sum + (tv_f32)((tv_s32)d & 0x7fffffff) : muladd(d, d, sum);
+}
+
+TAMIS_INLINE tv_f32 guide_distance(const bilateral_view *guide, block b, int dy, ptrdiff_t j, int n,
+                                   int l1)
+{
+    tv_f32 sum = {0};
+    for (int p = 0; p < guide->count; p++) {
+        tv_f32 d = load(guide->rows[p][b.y + dy], j) - load(guide->rows[p][b.y], b.i + n * L);
+        sum = add_distance(sum, d, l1);
+    }
+    return sum;
+}
+
+/* Adds one tap. guide is NULL where D comes from the planes themselves. */
+TAMIS_INLINE void add_tap(sums *s, const bilateral_coef *k, const void *const *rows,
+                          const bilateral_view *guide, block b, int dy, ptrdiff_t dx, float space,
+                          int planes, int l1, int fine)
+{
+    for (int n = 0; n < N; n++) {
+        tv_f32 d[TAMIS_MAX_CHANNELS], distance = {0};
+        ptrdiff_t j = b.i + dx * b.step + n * L;
+        for (int p = 0; p < planes; p++) {
+            d[p] = load(rows[p], j) - s->center[p][n];
+            if (!guide)
+                distance = p == 0 && !l1 ? d[p] * d[p] : add_distance(distance, d[p], l1);
+        }
+        if (guide)
+            distance = guide_distance(guide, b, dy, j, n, l1);
+        if (l1)
+            distance *= distance;
+        tv_f32 w = exp2_vec(muladd(distance, splat(-k->log2_range), splat(space)), fine);
+        for (int p = 0; p < planes; p++)
+            s->delta[p][n] = muladd(w, d[p], s->delta[p][n]);
+        s->weight[n] += w;
+    }
+}
+
+/* The mean differences of a block from its centres. */
+TAMIS_INLINE void average(sums *s, const bilateral_coef *k, const bilateral_view *view,
+                          const bilateral_view *guide, block b, int planes, int l1, int fine)
+{
+    for (int n = 0; n < N; n++) {
+        for (int p = 0; p < planes; p++) {
+            s->center[p][n] = load(view->rows[p][b.y], b.i + n * L);
+            s->delta[p][n] = (tv_f32){0};
+        }
+        s->weight[n] = splat(1);
+    }
+    for (int dy = -k->ry; dy <= k->ry; dy++) {
+        const float *space = k->log2_space + abs(dy) * (k->rx + 1);
+        const void *rows[TAMIS_MAX_CHANNELS];
+        for (int p = 0; p < planes; p++)
+            rows[p] = view->rows[p][b.y + dy];
+        int half = k->half[abs(dy)];
+        for (int dx = -half; dx <= half; dx++)
+            if (dx != 0 || dy != 0)
+                add_tap(s, k, rows, guide, b, dy, dx, space[abs(dx)], planes, l1, fine);
+    }
+    for (int n = 0; n < N; n++)
+        for (int p = 0; p < planes; p++)
+            s->delta[p][n] /= s->weight[n];
+}
+
+/* A sample moved by delta. Integers move by whole levels, to nearest: rounding the small delta
+ * instead of the sum keeps its precision for 16-bit samples. */
+TAMIS_INLINE tv_f32 move(tamis_type type, tv_f32 sample, tv_f32 delta)
+{
+    if (type != TAMIS_F32)
+        delta = (delta + ROUND) - ROUND;
+    return sample + delta;
+}
+
+/* Whole numbers, saturated. */
+TAMIS_INLINE tv_s32 to_integer(tv_f32 v, float lo, float hi)
+{
+    v = tv_min_f32(tv_max_f32(v, splat(lo)), splat(hi));
+    return __builtin_convertvector(v, tv_s32);
+}
+
+/* Stores the first count samples of a block; count may exceed the block. */
+TAMIS_INLINE void store(tamis_type type, void *row, ptrdiff_t i, ptrdiff_t count, const tv_f32 *v)
+{
+    union {
+        float f32[B];
+        uint16_t u16[B];
+        int16_t s16[B];
+        uint8_t u8[B];
+    } out;
+    for (int n = 0; n < N; n++) {
+        switch (type) {
+        case TAMIS_U8: {
+            vec_u8 t = __builtin_convertvector(to_integer(v[n], 0, 255), vec_u8);
+            memcpy(out.u8 + n * L, &t, sizeof t);
+            break;
+        }
+        case TAMIS_U16: {
+            vec_u16 t = __builtin_convertvector(to_integer(v[n], 0, 65535), vec_u16);
+            memcpy(out.u16 + n * L, &t, sizeof t);
+            break;
+        }
+        case TAMIS_S16: {
+            vec_s16 t = __builtin_convertvector(to_integer(v[n], -32768, 32767), vec_s16);
+            memcpy(out.s16 + n * L, &t, sizeof t);
+            break;
+        }
+        default:
+            memcpy(out.f32 + n * L, &v[n], sizeof v[n]);
+        }
+    }
+    size_t size = type == TAMIS_U8 ? 1 : type == TAMIS_F32 ? 4 : 2;
+    if (count >= B)
+        memcpy((char *)row + (size_t)i * size, &out, B * size);
+    else
+        memcpy((char *)row + (size_t)i * size, &out, (size_t)count * size);
+}
+
+TAMIS_INLINE void *dst_row(const tamis_tile *t, int plane, int y)
+{
+    return (char *)t->dst[plane] + y * t->dst_stride[plane];
+}
+
+/* What is to be filtered with one weight: the planes of view, which are the tile's from first on.
+ * D comes from guide, or from the view where that is NULL. */
+typedef struct group {
+    const tamis_tile *tile;
+    const bilateral_coef *coef;
+    tamis_type type;
+    bilateral_view view;
+    const bilateral_view *guide;
+    int first;
+} group;
+
+TAMIS_INLINE void filter(const group *g, const bilateral_view *guide, int planes, int l1, int fine)
+{
+    const tamis_tile *t = g->tile;
+    ptrdiff_t count = (ptrdiff_t)t->w * t->step;
+    for (int y = 0; y < t->h; y++) {
+        for (ptrdiff_t i = 0; i < count; i += B) {
+            sums s;
+            average(&s, g->coef, &g->view, guide, (block){y, t->step, i}, planes, l1, fine);
+            for (int p = 0; p < planes; p++) {
+                for (int n = 0; n < N; n++)
+                    s.delta[p][n] = move(g->type, s.center[p][n], s.delta[p][n]);
+                store(g->type, dst_row(t, g->first + p, y), i, count - i, s.delta[p]);
+            }
+        }
+    }
+}
+
+TAMIS_INLINE void filter_planes(const group *g, const bilateral_view *guide, int l1, int fine)
+{
+    switch (g->view.count) {
+    case 1:
+        filter(g, guide, 1, l1, fine);
+        break;
+    case 2:
+        filter(g, guide, 2, l1, fine);
+        break;
+    case 3:
+        filter(g, guide, 3, l1, fine);
+        break;
+    default:
+        filter(g, guide, 4, l1, fine);
+    }
+}
+
+/* Each combination that is worth code of its own. */
+static void filter_guided(const group *g)
+{
+    if (g->coef->l1)
+        filter_planes(g, g->guide, 1, 1);
+    else
+        filter_planes(g, g->guide, 0, 1);
+}
+
+static void filter_coarse(const group *g)
+{
+    if (g->coef->l1)
+        filter_planes(g, NULL, 1, 0);
+    else
+        filter_planes(g, NULL, 0, 0);
+}
+
+static void filter_fine(const group *g)
+{
+    if (g->coef->l1)
+        filter_planes(g, NULL, 1, 1);
+    else
+        filter_planes(g, NULL, 0, 1);
+}
+
+static void filter_group(const group *g)
+{
+    if (g->guide)
+        filter_guided(g);
+    else if (g->type == TAMIS_U8)
+        filter_coarse(g);
+    else
+        filter_fine(g);
+}
+
+/* Scratch: rows of floats with their margins. */
+
+typedef struct floats {
+    const bilateral_coef *coef;
+    const tamis_tile *tile;
+    const void **rows; /* next unused addresses */
+    float *samples;    /* next unused row */
+} floats;
+
+static floats floats_begin(const tamis_tile *t, const bilateral_coef *k, void *scratch)
+{
+    return (floats){k, t, scratch, (float *)((char *)scratch + bilateral_address_bytes(k, t->h))};
+}
+
+/* Takes the rows of one plane. The result and *first, where its row 0 has column 0, are indexed
+ * from -ry on. */
+static const void *const *floats_take(floats *f, float **first, ptrdiff_t *stride)
+{
+    const bilateral_coef *k = f->coef;
+    size_t rows = bilateral_rows(k, f->tile->h);
+    *stride = (ptrdiff_t)bilateral_row_floats(k, f->tile->w, f->tile->step);
+    *first = f->samples + k->ry * *stride + k->rx * f->tile->step;
+    const void **list = f->rows + k->ry;
+    for (int y = -k->ry; y < f->tile->h + k->ry; y++)
+        list[y] = *first + y * *stride;
+    f->rows += rows;
+    f->samples += (ptrdiff_t)rows * *stride;
+    return list;
+}
+
+TAMIS_INLINE tv_f32 widen(tamis_type type, const void *row, ptrdiff_t i)
+{
+    vec_u8 u8;
+    vec_u16 u16;
+    vec_s16 s16;
+    switch (type) {
+    case TAMIS_U8:
+        memcpy(&u8, (const uint8_t *)row + i, sizeof u8);
+        return __builtin_convertvector(__builtin_convertvector(u8, tv_s32), tv_f32);
+    case TAMIS_U16:
+        memcpy(&u16, (const uint16_t *)row + i, sizeof u16);
+        return __builtin_convertvector(__builtin_convertvector(u16, tv_s32), tv_f32);
+    case TAMIS_S16:
+        memcpy(&s16, (const int16_t *)row + i, sizeof s16);
+        return __builtin_convertvector(__builtin_convertvector(s16, tv_s32), tv_f32);
+    default:
+        return load(row, i);
+    }
+}
+
+/* The planes' rows as floats: copies, or the rows themselves where they are floats. */
+TAMIS_INLINE bilateral_view widen_planes(floats *f, tamis_type type, const void *const *const *src,
+                                         int planes)
+{
+    bilateral_view view = {.count = planes};
+    const bilateral_coef *k = f->coef;
+    ptrdiff_t margin = (ptrdiff_t)k->rx * f->tile->step, stride;
+    ptrdiff_t end = (ptrdiff_t)f->tile->w * f->tile->step + margin;
+    for (int p = 0; p < planes; p++) {
+        view.rows[p] = src[p];
+        if (type == TAMIS_F32)
+            continue;
+        float *to;
+        view.rows[p] = floats_take(f, &to, &stride);
+        for (int y = -k->ry; y < f->tile->h + k->ry; y++)
+            for (ptrdiff_t i = -margin; i < end; i += L)
+                tv_store_f32(to + y * stride + i, widen(type, src[p][y], i));
+    }
+    return view;
+}
+
+/* Color modes joint and separate: the first planes are one vector, further ones are alone. */
+TAMIS_INLINE void vector_rows(const tamis_tile *t, const bilateral_coef *k, void *scratch,
+                              tamis_type type)
+{
+    floats f = floats_begin(t, k, scratch);
+    bilateral_view all = widen_planes(&f, type, t->src, t->planes);
+    bilateral_view guide = {.count = 0};
+    if (k->guided)
+        guide = widen_planes(&f, type, t->guide, t->guide_planes);
+    int together = k->guided ? t->planes : k->colors;
+    for (int first = 0; first < t->planes; first += together, together = 1) {
+        group g = {t, k, type, {.count = together}, k->guided ? &guide : NULL, first};
+        for (int p = 0; p < together; p++)
+            g.view.rows[p] = all.rows[first + p];
+        filter_group(&g);
+    }
+}
+
+/* Color mode luma. */
+
+/* The planes Y, R-Y, B-Y and, where there is alpha, alpha. */
+TAMIS_INLINE bilateral_view split_luma(floats *f, const tamis_tile *t, tamis_type type)
+{
+    bilateral_view view = {.count = t->planes};
+    const bilateral_coef *k = f->coef;
+    float *to[TAMIS_MAX_CHANNELS];
+    ptrdiff_t stride = 0;
+    for (int p = 0; p < t->planes; p++)
+        view.rows[p] = floats_take(f, &to[p], &stride);
+    for (int y = -k->ry; y < t->h + k->ry; y++) {
+        for (ptrdiff_t i = -k->rx; i < t->w + k->rx; i += L) {
+            tv_f32 red = widen(type, t->src[0][y], i);
+            tv_f32 blue = widen(type, t->src[2][y], i);
+            tv_f32 luma = red * 0.299f + widen(type, t->src[1][y], i) * 0.587f + blue * 0.114f;
+            tv_store_f32(to[0] + y * stride + i, luma);
+            tv_store_f32(to[1] + y * stride + i, red - luma);
+            tv_store_f32(to[2] + y * stride + i, blue - luma);
+            if (t->planes > 3)
+                tv_store_f32(to[3] + y * stride + i, widen(type, t->src[3][y], i));
+        }
+    }
+    return view;
+}
+
+/* The mean differences of a block from its centres, by the spatial weights alone. */
+TAMIS_INLINE void blur(sums *s, const bilateral_coef *k, const bilateral_view *view, block b)
+{
+    for (int n = 0; n < N; n++) {
+        for (int p = 0; p < view->count; p++) {
+            s->center[p][n] = load(view->rows[p][b.y], b.i + n * L);
+            s->delta[p][n] = (tv_f32){0};
+        }
+        s->weight[n] = (tv_f32){0};
+    }
+    for (int dy = -k->ry; dy <= k->ry; dy++) {
+        const double *space = k->space + abs(dy) * (k->rx + 1);
+        int half = k->half[abs(dy)];
+        for (int dx = -half; dx <= half; dx++) {
+            tv_f32 w = splat((float)space[abs(dx)]);
+            for (int n = 0; n < N; n++) {
+                for (int p = 0; p < view->count; p++) {
+                    tv_f32 d = load(view->rows[p][b.y + dy], b.i + dx + n * L) - s->center[p][n];
+                    s->delta[p][n] = muladd(w, d, s->delta[p][n]);
+                }
+                s->weight[n] += w;
+            }
+        }
+    }
+    for (int n = 0; n < N; n++)
+        for (int p = 0; p < view->count; p++)
+            s->delta[p][n] /= s->weight[n];
+}
+
+/* A block's red, green and blue from the changes of luma and chroma: by differences, so that what
+ * is flat stays as it is. */
+TAMIS_INLINE void join_plain(const tamis_tile *t, tamis_type type, block b, const tv_f32 *luma,
+                             const sums *chroma, tv_f32 rgb[3][N])
+{
+    for (int n = 0; n < N; n++) {
+        ptrdiff_t i = b.i + n * L;
+        tv_f32 red = chroma->delta[0][n], blue = chroma->delta[1][n];
+        tv_f32 green = (red * 0.299f + blue * 0.114f) * (-1 / 0.587f);
+        rgb[0][n] = move(type, widen(type, t->src[0][b.y], i), luma[n] + red);
+        rgb[1][n] = move(type, widen(type, t->src[1][b.y], i), luma[n] + green);
+        rgb[2][n] = move(type, widen(type, t->src[2][b.y], i), luma[n] + blue);
+    }
+}
+
+/* The same where colors are multiplied by alpha: the blurred chroma has the blurred alpha and is
+ * given the alpha of the result. */
+TAMIS_INLINE void join_alpha(tamis_type type, const sums *luma, const sums *chroma,
+                             tv_f32 rgb[3][N])
+{
+    const tv_f32 zero = {0};
+    for (int n = 0; n < N; n++) {
+        tv_f32 y = luma->center[0][n] + luma->delta[0][n];
+        tv_f32 alpha = luma->center[1][n] + luma->delta[1][n];
+        tv_f32 blurred = chroma->center[2][n] + chroma->delta[2][n];
+        tv_f32 ratio = (tv_f32)((tv_s32)(alpha / blurred) & (blurred != 0));
+        tv_f32 red = (chroma->center[0][n] + chroma->delta[0][n]) * ratio;
+        tv_f32 blue = (chroma->center[1][n] + chroma->delta[1][n]) * ratio;
+        rgb[0][n] = move(type, zero, y + red);
+        rgb[1][n] = move(type, zero, y + (red * 0.299f + blue * 0.114f) * (-1 / 0.587f));
+        rgb[2][n] = move(type, zero, y + blue);
+    }
+}
+
+TAMIS_INLINE void luma_block(const tamis_tile *t, const bilateral_coef *k, tamis_type type,
+                             const bilateral_view *split, const bilateral_view *guide, block b)
+{
+    bilateral_view y = {{split->rows[0], split->rows[3]}, k->alpha ? 2 : 1};
+    bilateral_view c = {{split->rows[1], split->rows[2], split->rows[3]}, k->alpha ? 3 : 2};
+    sums luma, chroma;
+    tv_f32 rgb[3][N];
+    blur(&chroma, k, &c, b);
+    if (k->alpha) {
+        average(&luma, k, &y, guide, b, 2, 0, 1);
+        join_alpha(type, &luma, &chroma, rgb);
+        for (int n = 0; n < N; n++)
+            luma.delta[1][n] = move(type, luma.center[1][n], luma.delta[1][n]);
+        store(type, dst_row(t, 3, b.y), b.i, t->w - b.i, luma.delta[1]);
+    } else {
+        average(&luma, k, &y, guide, b, 1, 0, 1);
+        join_plain(t, type, b, luma.delta[0], &chroma, rgb);
+    }
+    for (int p = 0; p < 3; p++)
+        store(type, dst_row(t, p, b.y), b.i, t->w - b.i, rgb[p]);
+}
+
+TAMIS_INLINE void luma_rows(const tamis_tile *t, const bilateral_coef *k, void *scratch,
+                            tamis_type type)
+{
+    floats f = floats_begin(t, k, scratch);
+    bilateral_view split = split_luma(&f, t, type);
+    bilateral_view guide = {{split.rows[0]}, 1};
+    if (k->guided)
+        guide = widen_planes(&f, type, t->guide, t->guide_planes);
+    for (int y = 0; y < t->h; y++)
+        for (int x = 0; x < t->w; x += B)
+            luma_block(t, k, type, &split, &guide, (block){y, 1, x});
+    if (t->planes > 3 && !k->alpha) {
+        group g = {t, k, type, {{split.rows[3]}, 1}, k->guided ? &guide : NULL, 3};
+        filter_group(&g);
+    }
+}
+
+#define ROWS(type, suffix)                                                                         \
+    static void vector_##suffix(const tamis_tile *tile, const void *coef, void *scratch)           \
+    {                                                                                              \
+        vector_rows(tile, coef, scratch, type);                                                    \
+    }                                                                                              \
+    static void luma_##suffix(const tamis_tile *tile, const void *coef, void *scratch)             \
+    {                                                                                              \
+        luma_rows(tile, coef, scratch, type);                                                      \
+    }
+ROWS(TAMIS_U8, u8)
+ROWS(TAMIS_U16, u16)
+ROWS(TAMIS_S16, s16)
+ROWS(TAMIS_F32, f32)
+#undef ROWS
+
+#if defined(TAMIS_AVX512)
+enum { ISA = TAMIS_CPU_AVX512 };
+#elif defined(TAMIS_AVX2)
+enum { ISA = TAMIS_CPU_AVX2 };
+#else
+enum { ISA = TAMIS_CPU_BASE };
+#endif
+
+extern const tamis_kernel TAMIS_FN(bilateral_kernels)[];
+const tamis_kernel TAMIS_FN(bilateral_kernels)[] = {
+    {"vector", TAMIS_U8, ISA, vector_u8, 1},
+    {"vector", TAMIS_U16, ISA, vector_u16, 1},
+    {"vector", TAMIS_S16, ISA, vector_s16, 1},
+    {"vector", TAMIS_F32, ISA, vector_f32, 1e-5},
+    {"luma", TAMIS_U8, ISA, luma_u8, 1},
+    {"luma", TAMIS_U16, ISA, luma_u16, 1},
+    {"luma", TAMIS_S16, ISA, luma_s16, 1},
+    {"luma", TAMIS_F32, ISA, luma_f32, 1e-5},
+    {NULL},
+};
