@@ -180,16 +180,19 @@ static int acceptable(const tamis_param *p, double v)
     return !p->odd || v == 0 || fmod(fabs(v), 2) == 1;
 }
 
+/* A decimal number. What strtod() would take besides (spaces, "nan", "0x1p3") is no number here. */
 static int read_number(const char **text, double *out)
 {
-    char *end;
-    const char *start = *text;
-    if (*start == '\0' || strchr(" \t\n\r\v\fxXnNiI", *start))
-        return 0; /* strtod would skip spaces and read "nan", "inf" */
-    *out = strtod(start, &end);
-    if (end == start || !isfinite(*out))
+    char copy[64], *end;
+    size_t n = strspn(*text, "+-.0123456789eE");
+    if (n == 0 || n >= sizeof copy)
         return 0;
-    *text = end;
+    memcpy(copy, *text, n);
+    copy[n] = '\0';
+    *out = strtod(copy, &end);
+    if (end != copy + n || !isfinite(*out))
+        return 0;
+    *text += n;
     return 1;
 }
 

@@ -379,6 +379,9 @@ tamis_status tamis_plan_create(tamis_ctx *ctx, const tamis_graph *graph, tamis_f
     for (int p = 0; p < TAMIS_MAX_CHANNELS; p++)
         probe.data[p] = &somewhere;
     TAMIS_TRY(tamis_image_check(ctx, &probe));
+    if (options->tile_w < 0 || options->tile_h < 0)
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "plan: tiles of %dx%d are below 0x0",
+                               options->tile_w, options->tile_h);
     if (options->guide) {
         probe.format = *options->guide;
         TAMIS_TRY(tamis_image_check(ctx, &probe));
