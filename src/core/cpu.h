@@ -14,8 +14,8 @@ enum {
 
 /* TAMIS_CPU_* flags of this machine. */
 unsigned tamis_priv_cpu_detect(void);
-/* "c", "base", "avx2", "avx512": the name of the highest set in flags, which may be a machine's sets
- * or the one that a kernel row needs. */
+/* "c", "base", "avx2", "avx512": the name of the highest set in flags, which may be a machine's
+ * sets or the one that a kernel row needs. */
 const char *tamis_priv_cpu_name(unsigned flags);
 /* Flags of the set of that name and all below it. Returns 0 and leaves *out for unknown names. */
 int tamis_priv_cpu_parse(const char *name, unsigned *out);

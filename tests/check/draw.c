@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Draws the conditions of a sample: parameters from the filter's own table, then a format, a size,
+ * a memory layout and a picture. */
+#include <math.h>
+#include <string.h>
+
+#include "check.h"
+
+static const int odd_sizes[] = {1, 3, 5, 7, 9, 11, 13, 15, 17, 21, 25, 31, 47, 75};
+enum { ODD_SIZES = sizeof odd_sizes / sizeof *odd_sizes };
+
+static const int picture_sizes[][2] = {
+    {1, 1},  {1, 9},   {13, 1},  {2, 2},   {3, 5},   {7, 5},    {16, 16},
+    {17, 3}, {33, 12}, {65, 33}, {64, 31}, {130, 7}, {257, 19}, {5, 140},
+};
+enum { PICTURE_SIZES = sizeof picture_sizes / sizeof *picture_sizes };
+
+/* Channels and alpha that make sense together. */
+static const struct {
+    int channels;
+    tamis_alpha alpha;
+} channel_sets[] = {
+    {1, TAMIS_ALPHA_NONE},     {2, TAMIS_ALPHA_NONE},          {3, TAMIS_ALPHA_NONE},
+    {4, TAMIS_ALPHA_NONE},     {2, TAMIS_ALPHA_STRAIGHT},      {4, TAMIS_ALPHA_STRAIGHT},
+    {3, TAMIS_ALPHA_STRAIGHT}, {4, TAMIS_ALPHA_PREMULTIPLIED},
+};
+enum { CHANNEL_SETS = sizeof channel_sets / sizeof *channel_sets };
+
+static double clamp(double v, double lo, double hi)
+{
+    return v < lo ? lo : v > hi ? hi : v;
+}
+
+/* A side of a window: mostly small. */
+static int draw_side(test_rng *rng, const tamis_param *param)
+{
+    int v;
+    if (param->min <= 0 && test_rng_below(rng, 6) == 0)
+        return (int)param->min;
+    v = odd_sizes[test_rng_below(rng, test_rng_below(rng, 4) ? 7 : ODD_SIZES)];
+    if (!param->odd && test_rng_below(rng, 2))
+        v++;
+    return (int)clamp(v, param->min, param->max);
+}
+
+static double draw_int(test_rng *rng, const tamis_param *param)
+{
+    double hi = fmin(param->max, fmax(param->def, param->min) + 20), v;
+    switch (test_rng_below(rng, 4)) {
+    case 0:
+        return param->min;
+    case 1:
+        v = hi;
+        break;
+    case 2:
+        v = floor((param->min + hi) / 2);
+        break;
+    default:
+        v = floor(param->min + test_rng_unit(rng) * (hi - param->min + 1));
+    }
+    if (param->odd && fmod(v, 2) == 0)
+        v--;
+    return clamp(v, param->min, param->max);
+}
+
+/* Pixels stay within what small pictures feel; other quantities use the whole range. */
+static double draw_double(test_rng *rng, const tamis_param *param)
+{
+    int pixels = strcmp(param->unit ? param->unit : "", "px") == 0;
+    double lo = fmax(param->min, 1e-3), hi = pixels ? fmin(param->max, 12) : param->max;
+
+    switch (test_rng_below(rng, 5)) {
+    case 0:
+        return param->min;
+    case 1:
+        return pixels ? clamp(3, param->min, hi) : param->max;
+    case 2:
+        return hi < lo ? hi : sqrt(lo * hi);
+    case 3:
+        return param->min + test_rng_unit(rng) * (hi - param->min);
+    default:
+        return clamp(fabs(param->def) * pow(2, 4 * test_rng_unit(rng) - 2), param->min, hi);
+    }
+}
+
+/* Levels: fractions of the type's range, or per cent. */
+static void draw_level(test_rng *rng, const tamis_param *param, tamis_type type, int percent,
+                       char *buf, size_t size)
+{
+    static const double fractions[] = {0, 0.004, 0.03, 0.12, 0.5, 1, -0.25, 1.5};
+    double f = fractions[test_rng_below(rng, 8)];
+    double scale = percent ? 100 : tamis_type_range(type);
+
+    if (test_rng_below(rng, 4) == 0)
+        f = test_rng_unit(rng);
+    snprintf(buf, size, "%.6g%s", clamp(f * scale, param->min, param->max), percent ? "%" : "");
+}
+
+static void draw_text(test_rng *rng, const tamis_param *param, tamis_type type, char *buf,
+                      size_t size)
+{
+    int w, n = 0;
+
+    if (param->type != TAMIS_PARAM_CHOICE && (param->def < param->min || param->def > param->max) &&
+        test_rng_below(rng, 4) == 0) {
+        snprintf(buf, size, "auto");
+        return;
+    }
+    switch (param->type) {
+    case TAMIS_PARAM_CHOICE:
+        while (param->choices[n])
+            n++;
+        snprintf(buf, size, "%s", param->choices[test_rng_below(rng, n)]);
+        break;
+    case TAMIS_PARAM_INT:
+        snprintf(buf, size, "%.0f", draw_int(rng, param));
+        break;
+    case TAMIS_PARAM_SIZE:
+        w = draw_side(rng, param);
+        if (test_rng_below(rng, 2))
+            snprintf(buf, size, "%d", w);
+        else
+            snprintf(buf, size, "%dx%d", w, w == 0 ? 0 : draw_side(rng, param));
+        break;
+    case TAMIS_PARAM_VALUE:
+        draw_level(rng, param, type, test_rng_below(rng, 3) == 0, buf, size);
+        break;
+    default:
+        if (strcmp(param->unit ? param->unit : "", "levels") == 0)
+            draw_level(rng, param, type, 0, buf, size);
+        else
+            snprintf(buf, size, "%.6g", draw_double(rng, param));
+    }
+}
+
+/* Draws some of the parameters; the others keep their defaults. */
+static void draw_params(check_machine *machine, test_rng *rng, check_sample *out)
+{
+    const tamis_filter *filter = out->filter;
+    char value[128], message[512];
+
+    tamis_filter_defaults(filter, out->params);
+    for (int i = 0; i < filter->param_count; i++) {
+        const tamis_param *param = &filter->params[i];
+        if (test_rng_below(rng, 5) < 2)
+            continue;
+        draw_text(rng, param, out->format.type, value, sizeof value);
+        if (tamis_filter_set(machine->ctx[0][0], filter, out->params, param->name, value)) {
+            tamis_ctx_last_message(machine->ctx[0][0], message, sizeof message);
+            printf("FAIL %s: %s=%s is refused: %s\n", filter->name, param->name, value, message);
+            machine->counts.failed++;
+        }
+    }
+}
+
+/* The chain's own text, which the user can paste. */
+static void print_params(check_machine *machine, check_sample *out)
+{
+    tamis_graph *graph = NULL;
+
+    snprintf(out->text, sizeof out->text, "%s", out->filter->name);
+    if (tamis_graph_create(machine->ctx[0][0], &graph) == TAMIS_OK &&
+        tamis_graph_add(graph, out->filter, out->params) == TAMIS_OK)
+        tamis_graph_print(graph, out->text, sizeof out->text);
+    tamis_graph_free(&graph);
+}
+
+static void set_channels(tamis_format *format, int set)
+{
+    format->channels = channel_sets[set].channels;
+    format->alpha = channel_sets[set].alpha;
+}
+
+static void draw_guide(test_rng *rng, check_sample *out)
+{
+    out->has_guide = out->filter->max_inputs > 1 && test_rng_below(rng, 3) == 0;
+    if (!out->has_guide)
+        return;
+    out->guide = test_format((tamis_type)test_rng_below(rng, TAMIS_TYPE_COUNT),
+                             test_rng_below(rng, 2) ? 1 : 3);
+    if (test_rng_below(rng, 2)) {
+        out->guide.type = out->format.type;
+        out->guide.layout = out->format.layout;
+    }
+}
+
+static test_rng start(const check_machine *machine, const tamis_filter *filter, int index,
+                      check_sample *out)
+{
+    test_rng rng = {machine->options->seed};
+
+    for (const char *p = filter->name; *p; p++)
+        rng.state = test_mix(rng.state + (unsigned char)*p);
+    rng.state = test_mix(rng.state + (uint64_t)index);
+    memset(out, 0, sizeof *out);
+    out->filter = filter;
+    out->index = index;
+    return rng;
+}
+
+void check_draw(check_machine *machine, const tamis_filter *filter, int index, check_sample *out)
+{
+    test_rng rng = start(machine, filter, index, out);
+    int size = test_rng_below(&rng, PICTURE_SIZES);
+
+    out->format.type = (tamis_type)test_rng_below(&rng, TAMIS_TYPE_COUNT);
+    out->format.layout = test_rng_below(&rng, 3) ? TAMIS_PACKED : TAMIS_PLANAR;
+    set_channels(&out->format, test_rng_below(&rng, 2) ? 0 : test_rng_below(&rng, CHANNEL_SETS));
+    draw_guide(&rng, out);
+    out->w = picture_sizes[size][0];
+    out->h = picture_sizes[size][1];
+    if (test_rng_below(&rng, 4) == 0) {
+        out->w = 1 + test_rng_below(&rng, 150);
+        out->h = 1 + test_rng_below(&rng, 40);
+    }
+    out->src_rows = (test_rows)test_rng_below(&rng, TEST_ROWS_COUNT);
+    out->dst_rows = (test_rows)test_rng_below(&rng, TEST_ROWS_COUNT);
+    out->fill = (test_fill)test_rng_below(&rng, TEST_FILL_COUNT);
+    draw_params(machine, &rng, out);
+    print_params(machine, out);
+    out->seed = test_rng_next(&rng);
+    out->budget = test_rng_below(&rng, 50) ? 3e5 : 2e7;
+}
+
+int check_enumerate(check_machine *machine, const tamis_filter *filter, int index,
+                    check_sample *out)
+{
+    enum { PARAM_SETS = 12 };
+    test_rng rng = start(machine, filter, index, out);
+    test_rng params = start(machine, filter, index % PARAM_SETS, out);
+    int rest = index / PARAM_SETS;
+
+    out->index = index;
+    out->format.type = (tamis_type)(rest % TAMIS_TYPE_COUNT);
+    rest /= TAMIS_TYPE_COUNT;
+    set_channels(&out->format, rest % CHANNEL_SETS);
+    rest /= CHANNEL_SETS;
+    out->format.layout = rest % 2 ? TAMIS_PLANAR : TAMIS_PACKED;
+    rest /= 2;
+    out->w = picture_sizes[rest % PICTURE_SIZES][0];
+    out->h = picture_sizes[rest % PICTURE_SIZES][1];
+    rest /= PICTURE_SIZES;
+    out->src_rows = (test_rows)(rest % TEST_ROWS_COUNT);
+    rest /= TEST_ROWS_COUNT;
+    out->fill = (test_fill)(rest % TEST_FILL_COUNT);
+    rest /= TEST_FILL_COUNT;
+    out->dst_rows = (test_rows)test_rng_below(&rng, TEST_ROWS_COUNT);
+    draw_guide(&rng, out);
+    draw_params(machine, &params, out);
+    for (int i = 0; i < filter->param_count; i++) /* every border with every set */
+        if (strcmp(filter->params[i].name, "border") == 0)
+            tamis_filter_set(machine->ctx[0][0], filter, out->params, "border",
+                             filter->params[i].choices[rest % TAMIS_BORDER_COUNT]);
+    rest /= TAMIS_BORDER_COUNT;
+    print_params(machine, out);
+    out->seed = test_rng_next(&rng);
+    out->budget = 3e6;
+    return rest == 0;
+}

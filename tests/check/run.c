@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One sample: the C row first, then every other row in several ways. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+/* What the runs of one sample share. */
+typedef struct job {
+    check_machine *machine;
+    const check_sample *sample;
+    tamis_graph *graph;
+    test_picture src, guide;
+    uint8_t *src_before;
+    test_rng rng;
+    const char *row; /* the row being run, for messages */
+    int failed;
+} job;
+
+static void describe(const check_sample *s)
+{
+    char format[64], guide[64] = "none";
+
+    tamis_format_print(s->format, format, sizeof format);
+    if (s->has_guide)
+        tamis_format_print(s->guide, guide, sizeof guide);
+    printf("  chain '%s'\n  %s %dx%d, rows %s to %s, picture %s, guide %s\n", s->text, format, s->w,
+           s->h, test_rows_names[s->src_rows], test_rows_names[s->dst_rows],
+           test_fill_names[s->fill], guide);
+}
+
+static void fail(job *j, const char *what)
+{
+    const check_options *o = j->machine->options;
+
+    printf("FAIL %s %s: %s\n", j->sample->filter->name, j->row, what);
+    describe(j->sample);
+    printf("  again: check --filter %s --seed %llu%s --only %d\n", j->sample->filter->name,
+           (unsigned long long)o->seed, o->full ? " --full" : "", j->sample->index);
+    j->failed = 1;
+}
+
+static void fail_message(job *j, tamis_ctx *ctx, const char *what)
+{
+    char text[800], message[600];
+
+    snprintf(text, sizeof text, "%s: %s", what,
+             tamis_ctx_last_message(ctx, message, sizeof message));
+    fail(j, text);
+}
+
+static tamis_status make_plan(job *j, tamis_ctx *ctx, const char *kernel, int tile_w, int tile_h,
+                              tamis_plan **out)
+{
+    const check_sample *s = j->sample;
+    tamis_plan_options options = {.kernel = kernel,
+                                  .tile_w = tile_w,
+                                  .tile_h = tile_h,
+                                  .guide = s->has_guide ? &s->guide : NULL};
+    return tamis_plan_create(ctx, j->graph, s->format, s->w, s->h, &options, out);
+}
+
+/* A picture that fits the plan's result. */
+static void make_result(const tamis_plan *plan, test_rows rows, test_picture *out)
+{
+    int32_t w, h;
+    tamis_plan_size(plan, &w, &h);
+    test_picture_make(out, tamis_plan_format(plan), w, h, rows);
+}
+
+/* Runs a plan, whole or for a part, and checks the memory around. */
+static int run_plan(job *j, tamis_ctx *ctx, const tamis_plan *plan, const tamis_rect *rect,
+                    test_picture *dst)
+{
+    tamis_run_options options = {.guide = j->sample->has_guide ? &j->guide.image : NULL};
+    tamis_status status =
+        rect ? tamis_plan_run_region(plan, &j->src.image, *rect, &dst->image, &options)
+             : tamis_plan_run(plan, &j->src.image, &dst->image, &options);
+
+    if (status != TAMIS_OK)
+        fail_message(j, ctx, "the run failed");
+    else if (!test_picture_intact(dst))
+        fail(j, "bytes outside the result were written");
+    else if (memcmp(j->src.block, j->src_before, j->src.size) != 0)
+        fail(j, "the source was changed");
+    else
+        return 0;
+    return -1;
+}
+
+/* Other tiles, other thread counts: the same bits as whole. */
+static void check_tiles(job *j, int cpu, const test_picture *whole)
+{
+    int threads = 1 + test_rng_below(&j->rng, CHECK_THREAD_COUNTS - 1);
+    tamis_ctx *ctx = j->machine->ctx[cpu][threads];
+    int tile_w = 1 + test_rng_below(&j->rng, test_rng_below(&j->rng, 2) ? 7 : 90);
+    int tile_h = 1 + test_rng_below(&j->rng, test_rng_below(&j->rng, 2) ? 5 : 40);
+    tamis_plan *plan = NULL;
+    test_picture dst = {0};
+    char what[120];
+
+    if (test_rng_below(&j->rng, 4) == 0)
+        tile_w = tile_h = 0;
+    if (make_plan(j, ctx, NULL, tile_w, tile_h, &plan) != TAMIS_OK) {
+        fail_message(j, ctx, "no plan with other tiles");
+        return;
+    }
+    make_result(plan, j->sample->dst_rows, &dst);
+    if (run_plan(j, ctx, plan, NULL, &dst) == 0 && !test_same(&whole->image, &dst.image)) {
+        snprintf(what, sizeof what, "tiles of %dx%d on %d threads give other bits", tile_w, tile_h,
+                 check_thread_counts[threads]);
+        check_compare(&whole->image, &dst.image, &(tamis_kernel){.tolerance = 0});
+        fail(j, what);
+    }
+    test_picture_free(&dst);
+    tamis_plan_free(&plan);
+}
+
+/* A part of the result: the same bits as in the whole. */
+static void check_region(job *j, int cpu, const tamis_plan *plan, const test_picture *whole)
+{
+    tamis_ctx *ctx = j->machine->ctx[cpu][0];
+    tamis_rect r = {0};
+    tamis_image part;
+    test_picture dst;
+
+    r.x = test_rng_below(&j->rng, whole->image.w);
+    r.y = test_rng_below(&j->rng, whole->image.h);
+    r.w = 1 + test_rng_below(&j->rng, whole->image.w - r.x);
+    r.h = 1 + test_rng_below(&j->rng, whole->image.h - r.y);
+    test_picture_make(&dst, whole->image.format, r.w, r.h, TEST_ROWS_ODD);
+    if (run_plan(j, ctx, plan, &r, &dst) == 0 &&
+        (tamis_image_view(ctx, &whole->image, r, &part) != TAMIS_OK ||
+         !test_same(&part, &dst.image)))
+        fail(j, "a region gives other bits");
+    test_picture_free(&dst);
+}
+
+static void check_row(job *j, int cpu, const tamis_kernel *row, const test_picture *ref)
+{
+    tamis_ctx *ctx = j->machine->ctx[cpu][0];
+    tamis_plan *plan = NULL;
+    test_picture dst = {0};
+
+    if (make_plan(j, ctx, check_cpu_names[cpu], 0, 0, &plan) != TAMIS_OK) {
+        fail_message(j, ctx, "no plan though the row exists");
+        return;
+    }
+    if (check_plan_kernel(plan) != row)
+        fail(j, "the plan uses another row than asked for");
+    check_row_chosen(row);
+    make_result(plan, j->sample->dst_rows, &dst);
+    if (run_plan(j, ctx, plan, NULL, &dst) == 0) {
+        j->machine->counts.compared++;
+        if (check_compare(&ref->image, &dst.image, row))
+            fail(j, "the row differs from the C row");
+        check_region(j, cpu, plan, &dst);
+        check_tiles(j, cpu, &dst);
+    }
+    test_picture_free(&dst);
+    tamis_plan_free(&plan);
+}
+
+/* A refusal must be clean, and the same whatever the instruction set. */
+static void check_refusal(job *j, tamis_status status)
+{
+    tamis_ctx *ctx = j->machine->ctx[0][0];
+    char message[600];
+
+    tamis_ctx_last_message(ctx, message, sizeof message);
+    if ((status != TAMIS_ERR_ARGUMENT && status != TAMIS_ERR_UNSUPPORTED) || !message[0])
+        fail_message(j, ctx, "not refused cleanly");
+    for (int cpu = 1; cpu < CHECK_CPUS; cpu++) {
+        tamis_plan *plan = NULL;
+        if (!j->machine->ctx[cpu][0])
+            continue;
+        if (make_plan(j, j->machine->ctx[cpu][0], NULL, 0, 0, &plan) != status)
+            fail(j, "refused by some instruction sets only");
+        tamis_plan_free(&plan);
+    }
+    j->machine->counts.refused++;
+}
+
+static double cost(const check_sample *s, const tamis_plan *plan)
+{
+    tamis_halo halo = tamis_plan_halo(plan);
+    double taps = (double)(halo.left + halo.right + 1) * (halo.top + halo.bottom + 1);
+    return taps * s->w * s->h * s->format.channels;
+}
+
+static void make_inputs(job *j)
+{
+    const check_sample *s = j->sample;
+
+    test_picture_make(&j->src, s->format, s->w, s->h, s->src_rows);
+    test_picture_fill(&j->src.image, s->fill, s->seed);
+    if (s->has_guide) {
+        test_picture_make(&j->guide, s->guide, s->w, s->h, s->dst_rows);
+        test_picture_fill(&j->guide.image, s->fill, s->seed + 1);
+    }
+    j->src_before = malloc(j->src.size);
+    if (!j->src_before)
+        abort();
+    memcpy(j->src_before, j->src.block, j->src.size);
+}
+
+/* The C row's result, then each other row's. */
+static void check_rows(job *j, const tamis_plan *plan)
+{
+    const tamis_filter *filter = j->sample->filter;
+    const tamis_kernel *c_row = check_plan_kernel(plan);
+    const char *wanted = j->machine->options->cpu;
+    test_picture ref = {0};
+
+    make_inputs(j);
+    make_result(plan, TEST_ROWS_TIGHT, &ref);
+    check_row_chosen(c_row);
+    if (run_plan(j, j->machine->ctx[0][0], plan, NULL, &ref) == 0)
+        for (int cpu = 0; cpu < CHECK_CPUS && !j->failed; cpu++) {
+            const tamis_kernel *row = check_row_find(filter, c_row, check_cpu_bits[cpu]);
+            j->row = check_cpu_names[cpu];
+            if (row && j->machine->ctx[cpu][0] && (!wanted || strcmp(wanted, j->row) == 0))
+                check_row(j, cpu, row, &ref);
+        }
+    test_picture_free(&ref);
+    test_picture_free(&j->src);
+    test_picture_free(&j->guide);
+    free(j->src_before);
+}
+
+void check_run(check_machine *machine, const check_sample *sample)
+{
+    job j = {.machine = machine, .sample = sample, .rng = {sample->seed}, .row = "c"};
+    tamis_ctx *ctx = machine->ctx[0][0];
+    tamis_plan *plan = NULL;
+    tamis_status status;
+
+    if (tamis_graph_create(ctx, &j.graph) != TAMIS_OK ||
+        tamis_graph_add(j.graph, sample->filter, sample->params) != TAMIS_OK) {
+        fail_message(&j, ctx, "no graph");
+        machine->counts.failed++;
+        tamis_graph_free(&j.graph);
+        return;
+    }
+    status = make_plan(&j, ctx, "c", 0, 0, &plan);
+    if (status != TAMIS_OK)
+        check_refusal(&j, status);
+    else if (cost(sample, plan) <= sample->budget)
+        check_rows(&j, plan);
+    else
+        machine->counts.costly++;
+    if (j.failed)
+        machine->counts.failed++;
+    else if (status == TAMIS_OK && plan && cost(sample, plan) <= sample->budget)
+        machine->counts.passed++;
+    tamis_plan_free(&plan);
+    tamis_graph_free(&j.graph);
+}

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the golden files: results of the filters' written definitions in float64.
+
+    python3 make_golden.py        (needs numpy; writes *.bin beside this file)
+
+Every result is a direct sum or sort over an explicitly padded picture: no separability, no tables,
+no fixed point, and nothing shared with the C code. A file is a sequence of records:
+
+    chain|type|channels|w|h|pattern|guide|out_w|out_h\\n     then out_h*out_w*channels float32, LE
+
+The guide is "-" or "type,channels,pattern". Pictures are made from formulas that golden_test.c
+states again.
+"""
+import math
+import os
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+RANGE = {"u8": (0, 255), "u16": (0, 65535), "s16": (-32768, 32767)}
+
+
+# ---------------------------------------------------------------- pictures
+def hash32(x, y, c, seed):
+    m = 0xFFFFFFFF
+    h = (x * 0x9E3779B1 + y * 0x85157AF5 + c * 0x58F38DED + seed * 0x2C1B3C6D) & m
+    h = ((h ^ (h >> 15)) * 0x2545F491) & m
+    h = ((h ^ (h >> 13)) * 0x9E3779B1) & m
+    return h ^ (h >> 16)
+
+
+def level16(pattern, x, y, c, w, h):
+    """0 .. 65535, or None for NaN."""
+    n = hash32(x, y, c, 1)
+    if pattern == "edges":
+        return (hash32(x // 4, y // 3, c, 2) >> 30) * 20000 + (n >> 16) % 3000
+    if pattern == "impulse":
+        return 65535 if x == w // 2 and y == h // 2 else 0
+    if pattern == "extremes":
+        return (n >> 31) * 65535
+    if pattern == "nan" and n % 23 == 5:
+        return None
+    return n >> 16
+
+
+def picture(kind, channels, w, h, pattern):
+    a = np.zeros((h, w, channels))
+    for y in range(h):
+        for x in range(w):
+            for c in range(channels):
+                v = level16(pattern, x, y, c, w, h)
+                if v is None:
+                    a[y, x, c] = math.nan
+                elif kind == "u8":
+                    a[y, x, c] = v >> 8
+                elif kind == "u16":
+                    a[y, x, c] = v
+                elif kind == "s16":
+                    a[y, x, c] = v - 32768
+                else:
+                    a[y, x, c] = v / 65536
+    return a
+
+
+# ---------------------------------------------------------------- borders
+def outside(i, n, border):
+    """The index that stands for i, found by walking; None for a constant."""
+    while not 0 <= i < n:
+        if border == "replicate":
+            i = 0 if i < 0 else n - 1
+        elif border == "wrap":
+            i += n if i < 0 else -n
+        elif border == "reflect":
+            i = -1 - i if i < 0 else 2 * n - 1 - i
+        elif border == "reflect101":
+            i = 0 if n == 1 else -i if i < 0 else 2 * n - 2 - i
+        else:
+            return None
+    return i
+
+
+def padded(a, left, right, top, bottom, border, value):
+    h, w, channels = a.shape
+    if border == "valid":
+        return a
+    out = np.full((h + top + bottom, w + left + right, channels), float(value))
+    for y in range(out.shape[0]):
+        for x in range(out.shape[1]):
+            sy, sx = outside(y - top, h, border), outside(x - left, w, border)
+            if sy is not None and sx is not None:
+                out[y, x] = a[sy, sx]
+    return out
+
+
+def windows(a, kw, kh, border, value):
+    """Array [row, column, kh, kw, channel] of every pixel's window."""
+    p = padded(a, kw // 2, kw - 1 - kw // 2, kh // 2, kh - 1 - kh // 2, border, value)
+    h, w = p.shape[0] - kh + 1, p.shape[1] - kw + 1
+    return np.stack([np.stack([p[y:y + kh, x:x + kw] for x in range(w)]) for y in range(h)])
+
+
+# ---------------------------------------------------------------- filters
+def gauss(sigma, k):
+    e = [math.exp(-((i - k // 2) ** 2) / (2.0 * sigma * sigma)) for i in range(k)]
+    return np.array(e) / math.fsum(e)
+
+
+def gaussian(a, o):
+    kw, kh = o["ksize"]
+    win = windows(a, kw, kh, o["border"], o["border_value"])
+    weights = np.outer(gauss(o["sigma_y"], kh), gauss(o["sigma_x"], kw))
+    return (win * weights[None, None, :, :, None]).sum(axis=(2, 3))
+
+
+def median(a, o):
+    """The value of rank floor(p/100 * (n-1) + 1/2); NaN where the window holds one."""
+    kw, kh = o["ksize"]
+    win = windows(a, kw, kh, o["border"], o["border_value"])
+    flat = win.reshape(win.shape[0], win.shape[1], kw * kh, -1)
+    ordered = np.sort(flat, axis=2)
+    out = ordered[:, :, math.floor(o["percentile"] / 100 * (kw * kh - 1) + 0.5), :]
+    out[np.isnan(flat).any(axis=2)] = math.nan
+    return out
+
+
+def bilateral(a, o, guide=None):
+    """Square window (a disc for compat=opencv); Euclidean (or L1) distance of colors."""
+    kw, kh = o["ksize"]
+    g = a if guide is None else guide
+    win = windows(a, kw, kh, o["border"], o["border_value"])
+    gwin = windows(g, kw, kh, o["border"], o["border_value"])
+    dy, dx = np.mgrid[0:kh, 0:kw]
+    r2 = (dx - kw // 2) ** 2 + (dy - kh // 2) ** 2
+    space = np.exp(-r2 / (2.0 * o["sigma_space"] ** 2))
+    if o["compat"] == "opencv":
+        space = np.where(r2 <= (kw // 2) ** 2, space, 0.0)
+    d = np.abs(gwin - gwin[:, :, kh // 2:kh // 2 + 1, kw // 2:kw // 2 + 1])
+    if o["color"] == "separate":
+        d2 = d ** 2
+    elif o["compat"] == "opencv":
+        d2 = d.sum(axis=-1, keepdims=True) ** 2
+    else:
+        d2 = (d ** 2).sum(axis=-1, keepdims=True)
+    weight = space[None, None, :, :, None] * np.exp(-d2 / (2.0 * o["sigma_color"] ** 2))
+    return (win * weight).sum(axis=(2, 3)) / (weight * np.ones_like(win)).sum(axis=(2, 3))
+
+
+# ---------------------------------------------------------------- records
+def options(text):
+    o = {"border": "reflect101", "border_value": 0, "percentile": 50, "color": "joint",
+         "compat": "none"}
+    for pair in text.split("=", 1)[1].split(":"):
+        key, value = pair.split("=")
+        if key == "ksize":
+            sides = value.split("x")
+            o[key] = (int(sides[0]), int(sides[-1]))
+        else:
+            o[key] = value if value[0].isalpha() else float(value)
+    o.setdefault("sigma_x", o.get("sigma"))
+    o.setdefault("sigma_y", o.get("sigma"))
+    return o
+
+
+def record(chain, kind, channels, w, h, pattern, guide="-"):
+    o = options(chain)
+    a = picture(kind, channels, w, h, pattern)
+    name = chain.split("=", 1)[0]
+    if name == "bilateral":
+        g = None
+        if guide != "-":
+            gkind, gchannels, gpattern = guide.split(",")
+            g = picture(gkind, int(gchannels), w, h, gpattern)
+        out = bilateral(a, o, g)
+    else:
+        out = {"gaussian": gaussian, "median": median}[name](a, o)
+    if kind in RANGE:
+        out = np.clip(out, *RANGE[kind])
+    head = "|".join(map(str, (chain, kind, channels, w, h, pattern, guide, out.shape[1],
+                              out.shape[0])))
+    return head.encode() + b"\n" + out.astype("<f4").tobytes()
+
+
+def write(name, records):
+    with open(os.path.join(HERE, name), "wb") as f:
+        for r in records:
+            f.write(r)
+
+
+def gaussian_records():
+    borders = ["reflect101", "reflect", "replicate", "wrap", "valid",
+               "constant:border_value=37"]
+    for kind in ("u8", "u16", "s16", "f32"):
+        for sigma, k in (("0.6", "3"), ("1.5", "7x5"), ("2.5", "15"), ("0.1", "3"), ("20", "31")):
+            yield record(f"gaussian=sigma={sigma}:ksize={k}", kind, 1, 17, 13, "noise")
+        yield record("gaussian=sigma_x=3:sigma_y=0.7:ksize=11x5", kind, 3, 11, 9, "edges")
+        yield record("gaussian=sigma=1.7:ksize=9", kind, 1, 13, 13, "impulse")
+        yield record("gaussian=sigma=2:ksize=9x3", kind, 1, 12, 9, "extremes")
+        for border in borders:
+            yield record(f"gaussian=sigma=1.2:ksize=5:border={border}", kind, 1, 9, 7, "noise")
+        for border in borders:
+            if border != "valid":
+                yield record(f"gaussian=sigma=4:ksize=21x17:border={border}", kind, 1, 5, 3,
+                             "noise")
+    yield record("gaussian=sigma=1.5:ksize=5", "f32", 1, 15, 11, "nan")
+
+
+def median_records():
+    for kind in ("u8", "u16", "s16", "f32"):
+        for k in ("3", "5", "7", "9", "15", "31", "7x3", "1x9", "5x11"):
+            yield record(f"median=ksize={k}", kind, 1, 14, 11, "noise")
+        for border in ("reflect", "replicate", "wrap", "valid", "constant:border_value=37"):
+            yield record(f"median=ksize=5:border={border}", kind, 1, 9, 7, "noise")
+        yield record("median=ksize=3", kind, 3, 9, 7, "edges")
+        for p in ("0", "10", "25", "75", "100"):
+            yield record(f"median=ksize=5:percentile={p}", kind, 1, 9, 8, "noise")
+        yield record("median=ksize=11:percentile=30", kind, 1, 9, 8, "edges")
+    for k in ("3", "5", "9"):
+        yield record(f"median=ksize={k}", "f32", 1, 13, 11, "nan")
+
+
+def bilateral_records():
+    color = {"u8": "30", "u16": "8000", "s16": "8000", "f32": "0.1"}
+    for kind, s in color.items():
+        for space, k in (("1.5", "5"), ("3", "9"), ("2", "7x5")):
+            yield record(f"bilateral=sigma_space={space}:sigma_color={s}:ksize={k}", kind, 1, 15,
+                         11, "edges")
+        base = f"bilateral=sigma_space=2:sigma_color={s}:ksize=5"
+        yield record(base, kind, 1, 15, 11, "noise")
+        for mode in ("joint", "separate"):
+            yield record(f"{base}:color={mode}", kind, 3, 11, 9, "edges")
+        yield record(f"{base}:compat=opencv", kind, 1, 11, 9, "edges")
+        yield record(f"{base}:compat=opencv", kind, 3, 9, 9, "edges")
+        for border in ("reflect", "replicate", "wrap", "valid", "constant:border_value=37"):
+            yield record(f"{base}:border={border}", kind, 1, 9, 7, "edges")
+        yield record(base, kind, 1, 11, 9, "noise", f"{kind},1,edges")
+        yield record(base, kind, 3, 9, 9, "noise", f"{kind},3,edges")
+    yield record("bilateral=sigma_space=2:sigma_color=0.1:ksize=5", "f32", 1, 13, 11, "nan")
+
+
+if __name__ == "__main__":
+    write("gaussian.bin", gaussian_records())
+    write("median.bin", median_records())
+    write("bilateral.bin", bilateral_records())

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that runs out at any point: a status, nothing lost, and no allocation while running. */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "support/picture.h"
+#include "unit.h"
+
+/* Counts; fails from allocation number fail_at on (0 = never). */
+typedef struct meter {
+    atomic_long calls, held;
+    long fail_at;
+} meter;
+
+static void *metered_alloc(void *user, size_t size)
+{
+    meter *m = user;
+    long n = atomic_fetch_add(&m->calls, 1) + 1;
+    void *p = m->fail_at && n >= m->fail_at ? NULL : malloc(size);
+    if (p)
+        atomic_fetch_add(&m->held, 1);
+    return p;
+}
+
+static void metered_free(void *user, void *ptr)
+{
+    meter *m = user;
+    if (ptr)
+        atomic_fetch_sub(&m->held, 1);
+    free(ptr);
+}
+
+typedef struct work {
+    const char *chain;
+    tamis_format format;
+    test_picture src, dst;
+    long run_calls; /* allocations during the run itself */
+} work;
+
+/* Everything a program does, stopping at the first failure. */
+static tamis_status do_work(work *w, tamis_ctx *ctx, meter *m)
+{
+    tamis_graph *graph = NULL;
+    tamis_plan *plan = NULL;
+    tamis_image image = {0};
+    long before;
+    tamis_status status = tamis_graph_parse(ctx, w->chain, &graph);
+
+    if (status == TAMIS_OK)
+        status = tamis_image_create(ctx, w->format, 33, 21, &image);
+    if (status == TAMIS_OK)
+        status = tamis_plan_create(ctx, graph, w->format, 33, 21, NULL, &plan);
+    if (status == TAMIS_OK) {
+        before = atomic_load(&m->calls);
+        status = tamis_plan_run(plan, &w->src.image, &w->dst.image, NULL);
+        w->run_calls = atomic_load(&m->calls) - before;
+    }
+    if (status != TAMIS_OK)
+        unit_message_has(ctx, "memory");
+    tamis_plan_free(&plan);
+    tamis_image_unref(&image);
+    tamis_graph_free(&graph);
+    return status;
+}
+
+/* 1 when all went well. */
+static int attempt(work *w, long fail_at)
+{
+    meter m = {.fail_at = fail_at};
+    tamis_allocator allocator = {metered_alloc, metered_free, &m};
+    tamis_ctx_options options = {.threads = 2, .allocator = &allocator};
+    tamis_ctx *ctx;
+    tamis_status status = tamis_ctx_create(&options, &ctx);
+
+    if (status == TAMIS_OK) {
+        size_t before = tamis_ctx_bytes(ctx);
+        status = do_work(w, ctx, &m);
+        assert_int_equal(tamis_ctx_bytes(ctx), before);
+        tamis_ctx_free(&ctx);
+    }
+    assert_null(ctx);
+    assert_int_equal(atomic_load(&m.held), 0);
+    if (status != TAMIS_OK)
+        assert_int_equal(status, TAMIS_ERR_MEMORY);
+    return status == TAMIS_OK;
+}
+
+static void every_chain_survives(void **state)
+{
+    static const struct {
+        tamis_type type;
+        int channels;
+        tamis_alpha alpha;
+    } formats[] = {{TAMIS_U8, 1, TAMIS_ALPHA_NONE},
+                   {TAMIS_F16, 3, TAMIS_ALPHA_NONE},
+                   {TAMIS_U16, 4, TAMIS_ALPHA_STRAIGHT}};
+
+    (void)state;
+    for (int f = -1; f < tamis_filter_count(); f++)
+        for (int i = 0; i < 3; i++) {
+            char chain[256];
+            const char *name = f < 0 ? "" : tamis_filter_name(tamis_filter_at(f));
+            work w = {.chain = chain};
+            long n = 1;
+            snprintf(chain, sizeof chain, "%s%s%s%s", name, f < 0 ? "" : ",", name,
+                     f < 0 ? "" : "=border=constant:border_value=9");
+            w.format = test_format(formats[i].type, formats[i].channels);
+            w.format.alpha = formats[i].alpha;
+            test_picture_make(&w.src, w.format, 33, 21, TEST_ROWS_TIGHT);
+            test_picture_make(&w.dst, w.format, 33, 21, TEST_ROWS_TIGHT);
+            while (!attempt(&w, n)) {
+                n++;
+                assert_true(n < 10000);
+            }
+            assert_true(n > 3);
+            assert_int_equal(w.run_calls, 0);
+            test_picture_free(&w.src);
+            test_picture_free(&w.dst);
+        }
+}
+
+static void allocators_without_memory(void **state)
+{
+    meter m = {.fail_at = 1};
+    tamis_allocator allocator = {metered_alloc, metered_free, &m};
+    tamis_ctx_options options = {.allocator = &allocator};
+    tamis_ctx *ctx = (tamis_ctx *)&m;
+
+    (void)state;
+    assert_int_equal(tamis_ctx_create(&options, &ctx), TAMIS_ERR_MEMORY);
+    assert_null(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_chain_survives),
+        cmocka_unit_test(allocators_without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts: options, messages, logging. */
+#include <stdlib.h>
+
+#include "unit.h"
+
+typedef struct lines {
+    int count;
+    char last[600];
+} lines;
+
+static void remember(void *user, tamis_log_level level, const char *text)
+{
+    lines *l = user;
+    (void)level;
+    l->count++;
+    snprintf(l->last, sizeof l->last, "%s", text);
+}
+
+static void defaults(void **state)
+{
+    tamis_ctx *ctx;
+
+    (void)state;
+    assert_int_equal(tamis_ctx_create(NULL, &ctx), TAMIS_OK);
+    assert_true(tamis_ctx_threads(ctx) >= 1);
+    assert_true(tamis_ctx_cpu(ctx)[0] != '\0');
+    char buf[8] = "###";
+    assert_string_equal(tamis_ctx_last_message(ctx, buf, sizeof buf), "");
+    tamis_ctx_free(&ctx);
+    assert_null(ctx);
+    tamis_ctx_free(&ctx);
+    tamis_ctx_free(NULL);
+    assert_string_equal(tamis_version(), TAMIS_VERSION_STRING);
+}
+
+static void bad_options_are_logged(void **state)
+{
+    static const int threads[] = {-1, 1025, 2147483647};
+    static const char *const cpus[] = {"avx3", "AVX2", "none", "c ", "avx512 "};
+    lines log = {0};
+    tamis_ctx *ctx;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        tamis_ctx_options o = {.threads = threads[i], .log = remember, .log_user = &log};
+        char number[16];
+        ctx = (tamis_ctx *)&log;
+        assert_int_equal(tamis_ctx_create(&o, &ctx), TAMIS_ERR_ARGUMENT);
+        assert_null(ctx);
+        snprintf(number, sizeof number, "%d", threads[i]);
+        assert_non_null(strstr(log.last, number));
+        assert_non_null(strstr(log.last, "1024"));
+    }
+    for (int i = 0; i < 5; i++) {
+        tamis_ctx_options o = {.cpu = cpus[i], .log = remember, .log_user = &log};
+        log.count = 0;
+        assert_int_equal(tamis_ctx_create(&o, &ctx), TAMIS_ERR_ARGUMENT);
+        assert_int_equal(log.count, 1);
+    }
+}
+
+static void environment_chooses_the_cpu(void **state)
+{
+    tamis_ctx_options o = {.cpu = "base"};
+    tamis_ctx *ctx;
+
+    (void)state;
+    assert_int_equal(setenv("TAMIS_CPU", "c", 1), 0);
+    assert_int_equal(tamis_ctx_create(NULL, &ctx), TAMIS_OK);
+    assert_string_equal(tamis_ctx_cpu(ctx), "c");
+    tamis_ctx_free(&ctx);
+    assert_int_equal(tamis_ctx_create(&o, &ctx), TAMIS_OK); /* the program's word counts more */
+    assert_string_equal(tamis_ctx_cpu(ctx), "base");
+    tamis_ctx_free(&ctx);
+    setenv("TAMIS_CPU", "z80", 1);
+    assert_int_equal(tamis_ctx_create(NULL, &ctx), TAMIS_ERR_ARGUMENT);
+    unsetenv("TAMIS_CPU");
+}
+
+static void messages_are_cut_and_logged(void **state)
+{
+    lines log = {0};
+    tamis_ctx_options o = {.threads = 3, .log = remember, .log_user = &log};
+    tamis_graph *graph;
+    tamis_ctx *ctx;
+    char whole[600], cut[9];
+
+    (void)state;
+    assert_int_equal(tamis_ctx_create(&o, &ctx), TAMIS_OK);
+    assert_int_equal(tamis_ctx_threads(ctx), 3);
+    assert_int_equal(tamis_graph_parse(ctx, "nosuchfilter=a=1", &graph), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(log.count, 1);
+    tamis_ctx_last_message(ctx, whole, sizeof whole);
+    assert_string_equal(whole, log.last);
+    assert_non_null(strstr(whole, "nosuchfilter"));
+    memset(cut, '#', sizeof cut);
+    assert_ptr_equal(tamis_ctx_last_message(ctx, cut, 8), cut);
+    assert_int_equal(strlen(cut), 7);
+    assert_int_equal(cut[8], '#');
+    assert_memory_equal(cut, whole, 7);
+    tamis_ctx_free(&ctx);
+}
+
+static void statuses_have_names(void **state)
+{
+    (void)state;
+    for (int a = TAMIS_OK; a <= TAMIS_ERR_CANCELED; a++)
+        for (int b = TAMIS_OK; b < a; b++)
+            assert_string_not_equal(tamis_status_name((tamis_status)a),
+                                    tamis_status_name((tamis_status)b));
+    assert_non_null(tamis_status_name((tamis_status)1000));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(bad_options_are_logged),
+        cmocka_unit_test(environment_chooses_the_cpu),
+        cmocka_unit_test(messages_are_cut_and_logged),
+        cmocka_unit_test(statuses_have_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
