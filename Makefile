@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin front for CMake. "make demo" and "make test" are all that a newcomer needs.
+
+BUILD ?= build
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+
+all: configure ## build everything into build/, installing nothing
+	cmake --build $(BUILD) -j $(JOBS)
+
+configure:
+	@$(CONFIGURE) >$(BUILD).log 2>&1 || { cat $(BUILD).log; \
+	 echo "make: the build could not be configured; 'make setup' installs what it needs"; exit 1; }
+	@rm -f $(BUILD).log
+
+setup: ## install what the build needs (Debian packages)
+	sh scripts/setup.sh
+
+demo: setup all ## filter a noisy photo; writes build/demo/ and says where
+	sh demo/demo.sh $(BUILD)
+
+test: ## install what the tests need and run all of them
+	sh scripts/setup.sh test
+	$(MAKE) all
+	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+bench: all ## time tamis beside its peers (see bench/README.md)
+	sh bench/peers/setup.sh
+	bench/peers/run.sh --quick
+
+docs: all ## regenerate filters/*/*.md from the parameter tables
+	sh scripts/docs.sh $(BUILD)
+
+format: ## format all C sources
+	git ls-files '*.c' '*.h' | xargs clang-format -i
+
+fuzz: ## fuzz the chain parser and the file readers for 30 seconds each
+	sh scripts/setup.sh ci
+	sh scripts/fuzz.sh
+
+install: all ## install under PREFIX
+	cmake --install $(BUILD)
+
+clean:
+	rm -rf $(BUILD)
+
+help: ## list these targets
+	@sed -n 's/^\([a-z]*\):.*## /  make \1 \t/p' Makefile
+
+.PHONY: all configure setup demo test bench docs format fuzz install clean help

@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Cleans a noisy photo, measures the result against the clean original and writes a report.
+set -eu
+tamis=${1:-build}/tamis
+out=${1:-build}/demo
+here=$(dirname "$0")
+chain='bilateral=sigma_space=2.2:sigma_color=70,median=ksize=3'
+mkdir -p "$out"
+
+echo "tamis: cleaning demo/portrait_noisy.png with: $chain"
+start=$(date +%s%N)
+"$tamis" run "$chain" "$here/portrait_noisy.png" -o "$out/clean.png" --overwrite
+end=$(date +%s%N)
+"$tamis" report "$here/portrait_noisy.png" "$out/clean.png" --reference "$here/portrait.png" \
+    -o "$out/report.html" --overwrite
+
+echo
+echo "Noisy against the original:"
+"$tamis" compare "$here/portrait.png" "$here/portrait_noisy.png"
+echo "Cleaned against the original:"
+"$tamis" compare "$here/portrait.png" "$out/clean.png"
+echo "Time, file to file: $(((end - start) / 1000000)) ms"
+echo "Result: $out/clean.png"
+echo "Before and after: $out/report.html (open it in a browser)"

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs what building (and with "test", testing) needs on Debian and its relatives; does nothing
+# and needs no rights when all is there.
+set -eu
+
+want="gcc g++ cmake ninja-build pkg-config libpng-dev libjpeg-dev libtiff-dev libjansson-dev"
+[ "${1:-}" = test ] && want="$want libcmocka-dev python3 clang-format"
+[ "${1:-}" = ci ] && want="$want libcmocka-dev python3 clang clang-format libclang-rt-14-dev \
+gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+
+if ! command -v dpkg-query >/dev/null; then
+    echo "setup: not a Debian system; please install the equivalents of: $want" >&2
+    exit 0
+fi
+missing=""
+for package in $want; do
+    state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$state" = installed ] || missing="$missing $package"
+done
+[ -z "$missing" ] && exit 0
+
+echo "setup: installing$missing"
+root=""
+if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || { echo "setup: run as root: apt-get install$missing" >&2; exit 1; }
+    root=sudo
+fi
+$root apt-get update -q
+# shellcheck disable=SC2086
+$root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
