@@ -101,6 +101,13 @@ TAMIS_API tamis_status tamis_ctx_fail(tamis_ctx *ctx, tamis_status status, const
 #endif
     ;
 
+/* Logs a printf-style text without recording an error, for the same libraries. */
+TAMIS_API void tamis_ctx_log(tamis_ctx *ctx, tamis_log_level level, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+
 /* Bytes that the context's allocator holds now, and the most it has held. */
 TAMIS_API size_t tamis_ctx_bytes(const tamis_ctx *ctx);
 TAMIS_API size_t tamis_ctx_peak_bytes(const tamis_ctx *ctx);

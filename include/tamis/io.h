@@ -95,6 +95,8 @@ typedef struct tamis_write_options {
     int level;               /* PNG and deflate, 1 .. 9; 0 = 6 */
     const char *compression; /* TIFF: "none", "deflate", "lzw"; NULL = "deflate" */
     int tile;                /* TIFF: tile side, a multiple of 16; 0 = strips */
+    int pages;               /* TIFF: number of pages to come, where known, so that a file beyond
+                                4 GiB is a BigTIFF from its start; 0 = 1 */
 } tamis_write_options;
 
 /* An open output. Everything goes to a temporary file in the same folder, which takes the final

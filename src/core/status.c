@@ -70,14 +70,28 @@ tamis_status tamis_ctx_fail(tamis_ctx *ctx, tamis_status status, const char *for
     return status;
 }
 
-void tamis_priv_log(tamis_ctx *ctx, tamis_log_level level, const char *format, ...)
+static void log_text(tamis_ctx *ctx, tamis_log_level level, const char *format, va_list args)
 {
     char text[sizeof ctx->message];
+    vsnprintf(text, sizeof text, format, args);
+    emit(ctx, level, text, 0);
+}
+
+void tamis_priv_log(tamis_ctx *ctx, tamis_log_level level, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    log_text(ctx, level, format, args);
     va_end(args);
-    emit(ctx, level, text, 0);
+}
+
+void tamis_ctx_log(tamis_ctx *ctx, tamis_log_level level, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (ctx)
+        log_text(ctx, level, format, args);
+    va_end(args);
 }
 
 const char *tamis_ctx_last_message(const tamis_ctx *ctx, char *buf, size_t size)

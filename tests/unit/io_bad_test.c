@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Broken, boastful and hostile files: a clear error, quickly, with little memory. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io_support.h"
+
+/* Reads everything of a file that may be anything; it must only not crash. */
+static tamis_status read_all(const char *path)
+{
+    tamis_reader *reader;
+    tamis_read_options options = {.max_pixels = 1 << 22};
+    tamis_status status = tamis_reader_open(io_ctx, path, &options, &reader);
+    int pages = 1;
+    for (int page = 0; status == TAMIS_OK && page < pages && page < 4; page++) {
+        tamis_file_info info;
+        tamis_image image;
+        tamis_meta meta;
+        status = tamis_reader_info(reader, page, &info);
+        pages = info.pages;
+        if (status == TAMIS_OK)
+            status = tamis_reader_read(reader, page, &image, &meta);
+        if (status == TAMIS_OK) {
+            tamis_image_unref(&image);
+            tamis_meta_clear(&meta);
+        }
+    }
+    tamis_reader_close(&reader);
+    return status;
+}
+
+static void expect_bad(const char *name, const void *data, size_t size, const char *message)
+{
+    io_store(io_path(name), data, size);
+    assert_int_equal(read_all(io_path(name)), TAMIS_ERR_READ);
+    assert_message_has(name);
+    assert_message_has(message);
+    assert_int_equal(io_bytes_held(), 0);
+}
+
+static void no_picture_at_all(void **state)
+{
+    (void)state;
+    expect_bad("empty.png", "", 0, "empty");
+    expect_bad("text.png", "this is not a picture\n", 22, "not a picture");
+    assert_int_equal(read_all(io_path("missing.png")), TAMIS_ERR_READ);
+    assert_message_has("No such file");
+    assert_int_equal(read_all("/tmp"), TAMIS_ERR_READ);
+    assert_message_has("directory");
+    assert_int_equal(read_all("/dev/zero"), TAMIS_ERR_READ);
+    assert_int_equal(read_all("/dev/null"), TAMIS_ERR_READ);
+}
+
+static void content_counts_not_the_name(void **state)
+{
+    (void)state;
+    tamis_format gray = {TAMIS_U8, 1, TAMIS_PACKED, TAMIS_ALPHA_NONE};
+    tamis_image image = io_picture(gray, 5, 5, 1), back;
+    assert_ok(tamis_image_save(io_ctx, io_path("a.png"), &image, NULL));
+    assert_int_equal(rename(io_path("a.png"), io_path("a.jpg")), 0);
+    assert_ok(tamis_image_load(io_ctx, io_path("a.jpg"), &back, NULL));
+    io_assert_same(&image, &back);
+    tamis_image_unref(&back);
+    tamis_image_unref(&image);
+}
+
+static void boastful_headers(void **state)
+{
+    (void)state;
+    static const uint8_t ihdr_tail[] = {8, 6, 0, 0, 0, 0, 0, 0, 0};
+    uint8_t png[90] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    memcpy(png + 24, ihdr_tail, sizeof ihdr_tail);
+    static const uint8_t tail[] =
+        "\0\0\0\4IDAT\x78\x9c\x63\x00\0\0\0\0\0\0\0\0IEND\xae\x42\x60\x82";
+    memcpy(png + 33, tail, sizeof tail - 1);
+    size_t size = 33 + sizeof tail - 1;
+    memset(png + 16, 0xFF, 8);
+    png[16] = png[20] = 0x7F; /* 2147483647 squared */
+    io_store(io_path("huge.png"), png, size);
+    tamis_image image;
+    assert_int_equal(tamis_image_load(io_ctx, io_path("huge.png"), &image, NULL), TAMIS_ERR_LIMIT);
+    memcpy(png + 16, "\0\0\xEA\x60\0\0\xEA\x60", 8); /* 60000 squared */
+    io_store(io_path("huge.png"), png, size);
+    assert_int_equal(tamis_image_load(io_ctx, io_path("huge.png"), &image, NULL), TAMIS_ERR_READ);
+    assert_message_has("cannot hold");
+    expect_bad("huge.pgm", "P5\n2000 2000\n255\nabc", 20, "too early");
+    expect_bad("huge.ppm", "P3\n2000 2000\n255\n1 2 3", 22, "too early");
+    expect_bad("zero.pgm", "P5\n0 5\n255\nabc", 14, "header");
+    expect_bad("deep.pgm", "P5\n1 1\n70000\nabc", 16, "header");
+    expect_bad("over.pgm", "P5\n2 1\n3\n\1\4", 11, "above maxval");
+    expect_bad("wide.pgm", "P5\n99999999999 1\n255\n", 21, "header");
+    assert_true(tamis_ctx_peak_bytes(io_ctx) < (size_t)64 << 20);
+}
+
+static void limits(void **state)
+{
+    (void)state;
+    tamis_format gray = {TAMIS_U8, 1, TAMIS_PACKED, TAMIS_ALPHA_NONE};
+    tamis_image image = io_picture(gray, 100, 100, 1);
+    assert_ok(tamis_image_save(io_ctx, io_path("a.png"), &image, NULL));
+    tamis_image_unref(&image);
+    tamis_read_options options = {.max_pixels = 9999};
+    tamis_reader *reader;
+    assert_int_equal(tamis_reader_open(io_ctx, io_path("a.png"), &options, &reader),
+                     TAMIS_ERR_LIMIT);
+    assert_message_has("9999");
+    tamis_ctx_options small = {.max_bytes = 5000, .threads = 1};
+    tamis_ctx *ctx;
+    assert_ok(tamis_ctx_create(&small, &ctx));
+    assert_int_equal(tamis_image_load(ctx, io_path("a.png"), &image, NULL), TAMIS_ERR_LIMIT);
+    tamis_ctx_free(&ctx);
+}
+
+/* A picture of every format, with metadata where it has any. */
+static io_bytes sample_file(const io_format *f, int which)
+{
+    char name[32];
+    snprintf(name, sizeof name, "sample%s", f->extension);
+    tamis_format format = {TAMIS_U8, which % 2 ? 3 : 1, TAMIS_PACKED, TAMIS_ALPHA_NONE};
+    while (!(f->types & 1u << format.type))
+        format.type++;
+    tamis_image image = io_picture(format, 23, 17, (uint32_t)which + 1);
+    tamis_meta meta = {.dpi_x = 72, .dpi_y = 72, .orientation = 6};
+    uint8_t icc[200] = {0};
+    memcpy(icc + 16, which % 2 ? "RGB " : "GRAY", 4);
+    assert_ok(tamis_meta_set(&meta, "icc", icc, sizeof icc));
+    assert_ok(tamis_meta_set(&meta, "xmp", "<x tiff:Orientation=\"6\"/>", 25));
+    assert_ok(tamis_meta_set(&meta, "text:Comment", "hello", 5));
+    assert_ok(tamis_image_save(io_ctx, io_path(name), &image, &meta));
+    tamis_meta_clear(&meta);
+    tamis_image_unref(&image);
+    return io_load(io_path(name));
+}
+
+static void cut_anywhere(void **state)
+{
+    (void)state;
+    for (int i = 0; i < io_format_count; i++)
+        for (int which = 0; which < 2; which++) {
+            io_bytes file = sample_file(&io_formats[i], which);
+            for (size_t size = 0; size < file.size; size++) {
+                io_store(io_path("cut"), file.data, size);
+                if (read_all(io_path("cut")) == TAMIS_OK)
+                    fail_msg("%s cut from %zu to %zu bytes was read", io_formats[i].name, file.size,
+                             size);
+                assert_int_equal(io_bytes_held(), 0);
+            }
+            free(file.data);
+        }
+}
+
+static void flipped_anywhere(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 3000 };
+    uint32_t random = 12345;
+    for (int i = 0; i < io_format_count; i++)
+        for (int which = 0; which < 2; which++) {
+            io_bytes file = sample_file(&io_formats[i], which);
+            uint8_t *copy = malloc(file.size);
+            for (int round = 0; round < ROUNDS; round++) {
+                memcpy(copy, file.data, file.size);
+                int changes = 1 + (int)(io_random(&random) % 4);
+                for (int c = 0; c < changes; c++) {
+                    /* Half of the changes go to the first bytes, where headers are. */
+                    size_t range = io_random(&random) % 2 && file.size > 160 ? 160 : file.size;
+                    copy[io_random(&random) % range] ^= (uint8_t)(1u << io_random(&random) % 8);
+                    if (io_random(&random) % 4 == 0)
+                        copy[io_random(&random) % range] = (uint8_t)io_random(&random);
+                }
+                io_store(io_path("flipped"), copy, file.size);
+                (void)read_all(io_path("flipped"));
+                assert_int_equal(io_bytes_held(), 0);
+            }
+            free(copy);
+            free(file.data);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_picture_at_all), cmocka_unit_test(content_counts_not_the_name),
+        cmocka_unit_test(boastful_headers),  cmocka_unit_test(limits),
+        cmocka_unit_test(cut_anywhere),      cmocka_unit_test(flipped_anywhere),
+    };
+    return cmocka_run_group_tests(tests, io_setup, io_teardown);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every format, sample type, number of channels and layout: written, read back, the same. */
+#include <stdio.h>
+#include <string.h>
+
+#include "io_support.h"
+
+static const char *picture_path(const io_format *f)
+{
+    char name[32];
+    snprintf(name, sizeof name, "picture%s", f->extension);
+    return io_path(name);
+}
+
+static void round_trip(const io_format *f, tamis_format format, int32_t w, int32_t h)
+{
+    const char *path = picture_path(f);
+    tamis_image image = io_picture(format, w, h, (uint32_t)(w * 31 + h));
+    assert_ok(tamis_image_save(io_ctx, path, &image, NULL));
+    tamis_reader *reader;
+    assert_ok(tamis_reader_open(io_ctx, path, NULL, &reader));
+    tamis_file_info info;
+    assert_ok(tamis_reader_info(reader, 0, &info));
+    tamis_image back;
+    tamis_meta meta;
+    assert_ok(tamis_reader_read(reader, 0, &back, &meta));
+    io_assert_same(&image, &back);
+    assert_true(tamis_format_equal(info.image, back.format));
+    assert_int_equal(info.w, w);
+    assert_int_equal(info.h, h);
+    assert_int_equal(info.pages, 1);
+    assert_int_equal(info.file_bits, 8 * (int)tamis_type_size(format.type));
+    assert_int_equal(meta.orientation, 1);
+    if (f->alpha)
+        assert_int_equal(back.format.alpha, format.alpha);
+    tamis_meta_clear(&meta);
+    tamis_reader_close(&reader);
+    tamis_image_unref(&back);
+    tamis_image_unref(&image);
+}
+
+static void every_format(void **state)
+{
+    (void)state;
+    for (int i = 0; i < io_format_count; i++)
+        for (int type = 0; type < TAMIS_TYPE_COUNT; type++)
+            for (int channels = 1; channels <= TAMIS_MAX_CHANNELS; channels++)
+                for (int layout = 0; layout < 2; layout++) {
+                    const io_format *f = &io_formats[i];
+                    if (!(f->types & 1u << type) || !(f->channels & 1u << channels))
+                        continue;
+                    tamis_format format = {(tamis_type)type, channels, (tamis_layout)layout,
+                                           f->alpha && channels % 2 == 0 ? TAMIS_ALPHA_STRAIGHT
+                                                                         : TAMIS_ALPHA_NONE};
+                    round_trip(f, format, 1, 1);
+                    round_trip(f, format, 37, 19);
+                    round_trip(f, format, 1, 300);
+                    round_trip(f, format, 300, 1);
+                }
+}
+
+static void what_a_format_cannot_hold_is_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < io_format_count; i++)
+        for (int type = 0; type < TAMIS_TYPE_COUNT; type++)
+            for (int channels = 1; channels <= TAMIS_MAX_CHANNELS; channels++) {
+                const io_format *f = &io_formats[i];
+                if ((f->types & 1u << type) && (f->channels & 1u << channels))
+                    continue;
+                tamis_format format = {(tamis_type)type, channels, TAMIS_PACKED, TAMIS_ALPHA_NONE};
+                tamis_image image = io_picture(format, 3, 2, 1);
+                assert_int_equal(tamis_image_save(io_ctx, picture_path(f), &image, NULL),
+                                 TAMIS_ERR_UNSUPPORTED);
+                assert_message_has("cannot hold");
+                assert_message_has("can)");
+                assert_message_has(f->name);
+                tamis_image_unref(&image);
+            }
+}
+
+/* A view into a larger picture, and one that runs bottom-up. */
+static void strides_are_honoured(void **state)
+{
+    (void)state;
+    tamis_format format = {TAMIS_U8, 3, TAMIS_PACKED, TAMIS_ALPHA_NONE};
+    tamis_image parent = io_picture(format, 40, 24, 5), view, back;
+    assert_ok(tamis_image_view(io_ctx, &parent, (tamis_rect){5, 3, 13, 7}, &view));
+    view.data[0] = tamis_image_row(&view, 0, view.h - 1);
+    view.stride[0] = -view.stride[0];
+    for (int i = 0; i < io_format_count; i++) {
+        if (!(io_formats[i].types & 1u << TAMIS_U8))
+            continue;
+        assert_ok(tamis_image_save(io_ctx, picture_path(&io_formats[i]), &view, NULL));
+        assert_ok(tamis_image_load(io_ctx, picture_path(&io_formats[i]), &back, NULL));
+        io_assert_same(&view, &back);
+        tamis_image_unref(&back);
+    }
+    tamis_image_unref(&parent);
+}
+
+static void alpha_is_divided_out_where_files_are_straight(void **state)
+{
+    (void)state;
+    tamis_format format = {TAMIS_U8, 4, TAMIS_PACKED, TAMIS_ALPHA_PREMULTIPLIED};
+    tamis_image image = io_picture(format, 3, 1, 1), back;
+    const uint8_t in[] = {64, 32, 0, 128, 200, 100, 50, 255, 9, 9, 9, 0};
+    const uint8_t out[] = {128, 64, 0, 128, 200, 100, 50, 255, 0, 0, 0, 0};
+    memcpy(image.data[0], in, sizeof in);
+    assert_ok(tamis_image_save(io_ctx, io_path("a.png"), &image, NULL));
+    assert_ok(tamis_image_load(io_ctx, io_path("a.png"), &back, NULL));
+    assert_int_equal(back.format.alpha, TAMIS_ALPHA_STRAIGHT);
+    assert_memory_equal(back.data[0], out, sizeof out);
+    tamis_image_unref(&back);
+    tamis_image_unref(&image);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_format),
+        cmocka_unit_test(what_a_format_cannot_hold_is_refused),
+        cmocka_unit_test(strides_are_honoured),
+        cmocka_unit_test(alpha_is_divided_out_where_files_are_straight),
+    };
+    return cmocka_run_group_tests(tests, io_setup, io_teardown);
+}
