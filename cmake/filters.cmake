@@ -47,12 +47,18 @@ foreach(name ${TAMIS_FILTERS})
   configure_file(filters/${name}/${name}.h ${TAMIS_HEADER_DIR}/tamis/${name}.h COPYONLY)
 endforeach()
 
-# Engine files that gain from wider vectors are compiled per instruction set as well.
-file(GLOB engine_simd CONFIGURE_DEPENDS src/image/*_simd.c)
+# Engine files of that name are compiled per instruction set as well; there is always a base.
+file(GLOB engine_simd CONFIGURE_DEPENDS src/*/*_simd.c)
 
 set(TAMIS_SIMD_OBJECTS "")
-foreach(isa ${TAMIS_ISAS})
-  add_library(tamis_simd_${isa} OBJECT ${TAMIS_SIMD_SOURCES})
+foreach(isa base ${TAMIS_ISAS})
+  if(TARGET tamis_simd_${isa})
+    continue()
+  endif()
+  add_library(tamis_simd_${isa} OBJECT ${engine_simd})
+  if(isa IN_LIST TAMIS_ISAS)
+    target_sources(tamis_simd_${isa} PRIVATE ${TAMIS_SIMD_SOURCES})
+  endif()
   tamis_private_includes(tamis_simd_${isa})
   target_compile_definitions(tamis_simd_${isa} PRIVATE TAMIS_ISA=${isa})
   target_compile_options(tamis_simd_${isa} PRIVATE ${TAMIS_FLAGS_${isa}})

@@ -20,4 +20,9 @@ const char *tamis_priv_cpu_name(unsigned flags);
 /* Flags of the set of that name and all below it. Returns 0 and leaves *out for unknown names. */
 int tamis_priv_cpu_parse(const char *name, unsigned *out);
 
+/* Names that carry the instruction set of the current compilation: TAMIS_ISA is avx2, base ... */
+#define TAMIS_CAT2(a, b) a##_##b
+#define TAMIS_CAT(a, b)  TAMIS_CAT2(a, b)
+#define TAMIS_FN(stem)   TAMIS_CAT(stem, TAMIS_ISA)
+
 #endif

@@ -133,11 +133,6 @@ extern const char *const tamis_priv_alpha_names[];
                 .choices = tamis_priv_alpha_names, .unit = "",                                     \
                 .doc = "alpha channel: weight colour by it, treat it as a channel, or leave it")
 
-/* Names that carry the instruction set of the current compilation: TAMIS_ISA is avx2, base ... */
-#define TAMIS_CAT2(a, b) a##_##b
-#define TAMIS_CAT(a, b)  TAMIS_CAT2(a, b)
-#define TAMIS_FN(stem)   TAMIS_CAT(stem, TAMIS_ISA)
-
 /* The list of kernel tables of a filter whose <name>_simd.c is compiled once per instruction set
  * and defines TAMIS_FN(<name>_kernels), and whose <name>.c defines <name>_kernels_c. */
 #if defined(__x86_64__) && !defined(TAMIS_NO_SIMD)

@@ -114,6 +114,7 @@ static void choose_layout(tamis_step *s)
     int ignore = has_alpha && n->alpha == TAMIS_ALPHA_MODE_IGNORE;
     int planes = n->planar || premultiply || ignore || in.layout == TAMIS_PLANAR;
     s->fetch = (tamis_fetch){
+        .loops = tamis_priv_convert_for(n->ctx->cpu),
         .format = in,
         .work = n->work,
         .planes = planes ? in.channels : 1,
@@ -129,11 +130,10 @@ static void choose_layout(tamis_step *s)
                  (in.layout == TAMIS_PACKED && s->fetch.planes > 1);
     if (!n->has_guide)
         return;
-    int guide_alpha = n->guide.alpha != TAMIS_ALPHA_NONE;
     s->guide = s->fetch;
     s->guide.format = n->guide;
     s->guide.premultiply = 0;
-    s->guide.planes = n->guide.channels - guide_alpha;
+    s->guide.planes = n->guide.channels;
     s->guide.step = 1;
 }
 
@@ -284,10 +284,11 @@ static void fill_constant(const tamis_fetch *f, int p, double value)
     double range = tamis_type_range(f->format.type);
     if (f->premultiply && p < f->planes - 1)
         value = value * (value / range);
+    float as_float = (float)value;
     char *row = f->constant[p];
     size_t size = tamis_type_size(f->work);
     for (size_t i = 0; i < f->row_bytes; i += size)
-        tamis_priv_convert_value(row + i, f->work, value);
+        f->loops->convert(row + i, f->work, &as_float, TAMIS_F32, 1);
 }
 
 static tamis_status make_constants(tamis_plan *plan, tamis_step *s, tamis_fetch *f)

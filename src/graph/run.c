@@ -6,7 +6,6 @@
 #include "core/ctx.h"
 #include "core/mem.h"
 #include "graph/plan.h"
-#include "image/convert.h"
 
 /* Where a step's output goes: the sample at the tile's top left corner of each plane. */
 struct surface {
@@ -64,7 +63,7 @@ static void load_guide(const struct run *r, const tamis_step *s, const tamis_slo
                             (int64_t *)(void *)(slot->data + s->columns), rows);
     for (int p = 0; p < s->guide.planes; p++)
         tile->guide[p] = rows[p] + s->node.halo.top;
-    tile->guide_planes = s->guide.planes;
+    tile->guide_planes = s->guide.planes - (s->guide.format.alpha != TAMIS_ALPHA_NONE);
 }
 
 /* Calls the kernel for all planes at once or for one after the other. */
@@ -85,29 +84,46 @@ static void call_kernel(const tamis_step *s, const tamis_slot *slot, const tamis
     }
 }
 
+/* Row y of the kernel's result: what it wrote, or the input where a plane is only copied. */
+static void result_row(const tamis_step *s, const tamis_slot *slot, const tamis_tile *tile, int y,
+                       const void *row[TAMIS_MAX_CHANNELS])
+{
+    for (int p = 0; p < s->fetch.planes; p++)
+        row[p] = p < s->filtered ? slot->data + s->result + (size_t)p * s->result_plane +
+                                       (size_t)y * s->result_stride
+                                 : (const char *)tile->src[p][y];
+}
+
+static void divide_by_alpha(const tamis_step *s, const tamis_slot *slot, int y, size_t n)
+{
+    int alpha = s->fetch.planes - 1;
+    char *row = slot->data + s->result + (size_t)y * s->result_stride;
+    for (int p = 0; p < alpha; p++)
+        s->fetch.loops->unpremultiply((float *)(void *)(row + (size_t)p * s->result_plane),
+                                      (float *)(void *)(row + (size_t)alpha * s->result_plane), n,
+                                      (float)tamis_type_range(s->node.in.type));
+}
+
 /* Turns the kernel's rows back into the image's format. */
 static void store_result(const tamis_step *s, const tamis_slot *slot, tamis_rect rect,
                          const tamis_tile *tile, const struct surface *dst)
 {
     const tamis_fetch *f = &s->fetch;
     tamis_format out = s->node.in;
-    int packed = out.layout == TAMIS_PACKED, split = packed && f->planes > 1;
-    size_t size = tamis_type_size(out.type);
-    size_t n = (size_t)rect.w * (size_t)f->step;
+    size_t n = (size_t)rect.w;
     for (int y = 0; y < rect.h; y++) {
-        float *color[TAMIS_MAX_CHANNELS];
-        for (int p = 0; p < f->planes; p++)
-            color[p] = (float *)(void *)(slot->data + s->result + (size_t)p * s->result_plane +
-                                         (size_t)y * s->result_stride);
+        const void *row[TAMIS_MAX_CHANNELS];
         if (f->premultiply)
-            tamis_priv_unpremultiply(color, f->planes - 1, color[f->planes - 1], n,
-                                     (float)tamis_type_range(out.type));
-        for (int p = 0; p < f->planes; p++) {
-            int to = packed ? 0 : p;
-            char *d = dst->data[to] + y * dst->stride[to] + (split ? (size_t)p * size : 0);
-            const void *from = p < s->filtered ? (const void *)color[p] : tile->src[p][y];
-            tamis_priv_convert(d, out.type, split ? (size_t)out.channels : 1, from, f->work, 1, n);
-        }
+            divide_by_alpha(s, slot, y, n);
+        result_row(s, slot, tile, y, row);
+        char *d = dst->data[0] + y * dst->stride[0];
+        if (out.layout == TAMIS_PLANAR)
+            for (int p = 0; p < f->planes; p++)
+                f->loops->convert(dst->data[p] + y * dst->stride[p], out.type, row[p], f->work, n);
+        else if (f->planes == 1)
+            f->loops->convert(d, out.type, row[0], f->work, n * (size_t)f->step);
+        else
+            f->loops->join(d, out.type, row, f->work, f->planes, n);
     }
 }
 

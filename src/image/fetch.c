@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "image/convert.h"
 
 #define ROW_ALIGNMENT 64
 
@@ -58,41 +57,37 @@ void tamis_priv_fetch_direct(const tamis_fetch *f, const tamis_source *s, tamis_
     }
 }
 
-/* Converts n pixels from column x of the source's row y into plane p of the padded rows. */
-static void convert(const tamis_fetch *f, const tamis_source *s, int p, int64_t y, int64_t x,
-                    size_t n, void *dst)
-{
-    int packed = f->format.layout == TAMIS_PACKED;
-    size_t size = tamis_type_size(f->format.type);
-    size_t channels = packed ? (size_t)f->format.channels : 1;
-    size_t first = packed && f->planes > 1 ? (size_t)p : 0;
-    const char *src = (const char *)s->data[packed ? 0 : p] +
-                      (y - s->y) * s->stride[packed ? 0 : p] +
-                      ((size_t)(x - s->x) * channels + first) * size;
-    if (packed && f->planes == 1)
-        tamis_priv_convert(dst, f->work, 1, src, f->format.type, 1, n * channels);
-    else
-        tamis_priv_convert(dst, f->work, 1, src, f->format.type, channels, n);
-}
-
 /* One row while it is padded: where each plane's column need.x lies. */
 struct row {
     char *at[TAMIS_MAX_CHANNELS];
     int64_t y;
 };
 
+/* Converts n pixels from column x of the source's row on, to the padded row at offset. */
 static void load(const tamis_fetch *f, const tamis_source *s, const struct row *r, int64_t x,
                  int offset, size_t n)
 {
-    float *color[TAMIS_MAX_CHANNELS];
-    for (int p = 0; p < f->planes; p++) {
-        char *dst = r->at[p] + (size_t)offset * pixel_bytes(f);
-        convert(f, s, p, r->y, x, n, dst);
-        color[p] = (float *)(void *)dst;
+    void *dst[TAMIS_MAX_CHANNELS];
+    size_t size = tamis_type_size(f->format.type), channels = (size_t)f->format.channels;
+    for (int p = 0; p < f->planes; p++)
+        dst[p] = r->at[p] + (size_t)offset * pixel_bytes(f);
+    if (f->format.layout == TAMIS_PLANAR) {
+        for (int p = 0; p < f->planes; p++)
+            f->loops->convert(dst[p], f->work,
+                              (const char *)s->data[p] + (r->y - s->y) * s->stride[p] +
+                                  (size_t)(x - s->x) * size,
+                              f->format.type, n);
+    } else {
+        const char *src = (const char *)s->data[0] + (r->y - s->y) * s->stride[0] +
+                          (size_t)(x - s->x) * channels * size;
+        if (f->planes == 1 && f->step == f->format.channels)
+            f->loops->convert(dst[0], f->work, src, f->format.type, n * channels);
+        else
+            f->loops->split(dst, f->work, src, f->format.type, f->planes, n);
     }
-    if (f->premultiply)
-        tamis_priv_premultiply(color, f->planes - 1, color[f->planes - 1], n,
-                               (float)tamis_type_range(f->format.type));
+    for (int p = 0; f->premultiply && p < f->planes - 1; p++)
+        f->loops->premultiply(dst[p], dst[f->planes - 1], n,
+                              (float)tamis_type_range(f->format.type));
 }
 
 /* Pixels outside the source's columns: columns[i] tells which column stands for need.x + i. */

@@ -8,6 +8,8 @@
 
 #include <tamis/image.h>
 
+#include "image/convert.h"
+
 /* A part of an image's plane of pixels; may leave the image on any side. */
 typedef struct tamis_box {
     int64_t x, y;
@@ -16,6 +18,7 @@ typedef struct tamis_box {
 
 /* How the rows are to look; fixed when planning. */
 typedef struct tamis_fetch {
+    const tamis_convert *loops;
     tamis_format format; /* of the source samples */
     tamis_type work;     /* of the rows */
     int planes, step; /* of the rows: channels each in a plane of step 1, or 1 plane, all inside */
