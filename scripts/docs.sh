@@ -8,7 +8,7 @@ check=${2:-}
 status=0
 grep '^[a-z]' filters/filters.list | while read -r name; do
     page=filters/$name/$name.md
-    "$build/tamis" docs "$name" --header "filters/$name/$name.h" >"$page.new"
+    "$build/tamis" docs "$name" >"$page.new"
     if [ "$check" = --check ]; then
         cmp -s "$page.new" "$page" || { echo "docs: $page is out of date: run make docs"; status=1; }
         rm -f "$page.new"

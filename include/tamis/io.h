@@ -120,6 +120,10 @@ TAMIS_API tamis_status tamis_writer_finish(tamis_writer *writer);
 /* Closes; without a successful finish, removes the temporary file. */
 TAMIS_API void tamis_writer_close(tamis_writer **writer);
 
+/* Writes names and versions of the file libraries in use, such as "libpng 1.6.39, zlib 1.2.13",
+ * into buf; returns buf. */
+TAMIS_API const char *tamis_io_libraries(char *buf, size_t size);
+
 /* Whole files in one call: first page only; tamis_image_save() replaces an existing file. */
 TAMIS_API tamis_status tamis_image_load(tamis_ctx *ctx, const char *path, tamis_image *image,
                                         tamis_meta *meta);

@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands, options and messages."""
+import base64
+import json
+import math
+import os
+import pty
+import re
+import shutil
+import subprocess
+import unittest
+
+from support import TAMIS, Case, pattern, pgm_bytes, png_bytes, read_pgm
+
+COMMANDS = ["run", "explain", "list", "help", "info", "compare", "report", "noise", "verify", "bench",
+            "doctor", "docs", "man", "completion", "version"]
+
+
+def filters():
+    run = subprocess.run([TAMIS, "list", "--json"], capture_output=True, check=True)
+    return json.loads(run.stdout)["filters"]
+
+
+class Usage(Case):
+    def says(self, *args, words, code=2):
+        err = self.tamis(*args, code=code).err
+        for word in words:
+            self.assertIn(word, err)
+
+    def test_no_arguments(self):
+        self.says(words=["usage", "tamis help"])
+
+    def test_unknown_filter_suggests(self):
+        self.says("gausian", "in.png", "-o", "x.png", words=["gausian", "gaussian"])
+        self.says("help", "gausian", words=["gaussian"])
+
+    def test_unknown_option_suggests(self):
+        self.says("gaussian", "--sigmma", "2", "in.png", "-o", "x.png", words=["--sigma"])
+        self.says("gaussian", "--over-write", "in.png", "-o", "x.png", words=["--overwrite"])
+
+    def test_bad_parameter(self):
+        self.says("gaussian", "--sigma", "-3", "in.png", "-o", "x.png", words=["sigma", "-3", ".."])
+        self.says("gaussian", "--ksize", "4", "in.png", "-o", "x.png", words=["ksize", "4", "odd"])
+        self.says("gaussian", "--border", "mirror", "in.png", "-o", "x.png",
+                  words=["border", "mirror", "reflect101"])
+        self.says("run", "gaussian=sigma=nan", "in.png", "-o", "x.png", words=["sigma", "nan"])
+        self.assertEqual(self.names(), ["in.png"])
+
+    def test_bad_option_value(self):
+        self.says("gaussian", "--threads", "0", "in.png", "-o", "x.png", words=["threads", "'0'", "1024"])
+        self.says("gaussian", "--progress", "yes", "in.png", "-o", "x.png", words=["progress", "json"])
+        self.says("gaussian", "--cpu", "z80", "in.png", "-o", "x.png", words=["z80", "avx2"])
+        self.says("gaussian", "--tile", "0x5", "in.png", "-o", "x.png", words=["tile", "0x5"])
+        self.says("gaussian", "--max-memory", "lots", "in.png", "-o", "x.png", words=["lots"])
+        self.says("gaussian", "--overwrite=1", "in.png", "-o", "x.png", words=["no value"])
+        self.says("gaussian", "in.png", "-o", words=["needs a value"])
+
+    def test_missing_names(self):
+        self.says("gaussian", "in.png", words=["-o"])
+        self.says("gaussian", "-o", "x.png", words=["no input"])
+        self.says("run", words=["chain"])
+        self.says("compare", "in.png", words=["two"])
+        self.says("list", "gaussian", words=["list", "gaussian"])
+        self.says("compare", "a", "b", "c", words=["'c'"])
+
+    def test_bad_chain(self):
+        self.says("run", "gaussian=sigma", "in.png", "-o", "x.png", words=["character"])
+        self.says("explain", "gaussian,", words=["character"])
+
+    def test_option_after_inputs_and_both_spellings(self):
+        self.tamis("gaussian", "in.png", "-o", "a.png", "--border_value=7", "--border", "constant")
+        self.tamis("gaussian", "--border-value", "7", "--border=constant", "-o", "b.png", "in.png")
+        self.assertEqual(self.read("a.png"), self.read("b.png"))
+
+    def test_guide_needs_a_filter_that_takes_one(self):
+        self.tamis("run", "gaussian", "--guide", "in.png", "in.png", "-o", "x.png", code=2)
+
+
+class ExitCodes(Case):
+    def test_unsupported(self):
+        self.tamis("gaussian", "in.png", "-o", "x.foo", code=5)
+        self.tamis("gaussian", "in.png", "-o", "x.pgm", code=5)
+
+    def test_device(self):
+        for device in ("cuda", "cuda:1"):
+            run = self.tamis("gaussian", "in.png", "-o", "x.png", "--device", device, code=6)
+            self.assertIn("no CUDA backend", run.err)
+        self.tamis("gaussian", "in.png", "-o", "x.png", "--device", "tpu", code=2)
+        self.tamis("gaussian", "in.png", "-o", "x.png", "--device", "cpu")
+
+    def test_memory(self):
+        run = self.tamis("gaussian", "in.png", "-o", "x.png", "--max-memory", "1K", code=8)
+        self.assertIn("limit", run.err)
+        self.tamis("gaussian", "in.png", "-o", "x.png", "--max-memory", "1G")
+
+    def test_standard_output_that_takes_nothing(self):
+        for args in (["list"], ["list", "--json"], ["help"], ["man"]):
+            with open("/dev/full", "wb") as full:
+                run = subprocess.run([TAMIS, *args], stdout=full, stderr=subprocess.PIPE, check=False)
+            self.assertEqual(run.returncode, 4, run.stderr)
+
+
+class Help(Case):
+    def test_every_filter(self):
+        for f in filters():
+            text = self.tamis("help", f["name"]).text
+            self.assertEqual(text, self.tamis(f["name"], "--help").text)
+            self.assertIn(f["brief"], text)
+            for p in f["params"]:
+                self.assertRegex(text, r"--%s\b" % p["name"])
+                self.assertIn(p["doc"].split()[0], text)
+            if any(p["name"] == "border" for p in f["params"]):
+                self.assertIn("dcb|abcd|cba", text)
+                self.assertIn("cba|abcd|dcb", text)
+
+    def test_every_command(self):
+        overview = self.tamis("help").text
+        for name in COMMANDS:
+            self.assertIn(name, overview)
+            self.assertIn("Usage: tamis " + name, self.tamis("help", name).text)
+        self.assertEqual(overview, self.tamis("--help").text)
+
+    def test_no_parameter_hides_an_option(self):
+        options = set(re.findall(r"--(\w+)", self.tamis("help", "run").text))
+        for f in filters():
+            self.assertFalse(options & {p["name"] for p in f["params"]}, f["name"])
+
+    def test_docs(self):
+        for f in filters():
+            text = self.tamis("docs", f["name"]).text
+            for p in f["params"]:
+                self.assertIn("| `%s` |" % p["name"], text)
+            prose = text.split("```text\n")[1].split("```")[0]
+            self.assertGreater(len(prose), 200)
+
+    def test_man(self):
+        text = self.tamis("man").stdout
+        self.assertTrue(text.startswith(b".TH TAMIS 1"))
+        if not shutil.which("groff"):
+            self.skipTest("groff was not found")
+        run = subprocess.run(["groff", "-man", "-Tascii", "-ww"], input=text, capture_output=True,
+                             check=True)
+        self.assertEqual(run.stderr, b"")
+
+    @unittest.skipUnless(shutil.which("bash"), "bash was not found")
+    def test_completion(self):
+        self.write("script", self.tamis("completion", "bash").stdout)
+
+        def complete(*words):
+            """What bash would offer for the last word."""
+            line = ("source ./script; COMP_WORDS=(tamis %s); COMP_CWORD=%d; _tamis tamis '%s' '%s';"
+                    "printf '%%s\\n' \"${COMPREPLY[@]}\"")
+            previous = words[-2] if len(words) > 1 else "tamis"
+            text = line % (" ".join(words), len(words), words[-1], previous)
+            run = subprocess.run(["bash", "-c", text], cwd=self.dir, capture_output=True, check=True)
+            return run.stdout.decode().split()
+
+        self.assertEqual(complete("gauss"), ["gaussian"])
+        self.assertIn("--sigma_x", complete("gaussian", "--sig"))
+        self.assertEqual(complete("gaussian", "--border", "refl"), ["reflect101", "reflect"])
+        self.assertEqual(complete("noise", "--kind", "p"), ["poisson"])
+
+    def test_version(self):
+        self.assertRegex(self.tamis("--version").text, r"^tamis \d+\.\d+\.\d+\n$")
+
+
+class Json(Case):
+    def test_one_object_each(self):
+        self.tamis("gaussian", "in.png", "-o", "out.png")
+        for args in (["list"], ["info", "in.png"], ["info", "-v", "in.png"], ["doctor"], ["version"],
+                     ["compare", "in.png", "out.png"], ["explain", "gaussian"],
+                     ["noise", "in.png", "-o", "noisy.png"], ["gaussian", "in.png", "-o", "g.png"],
+                     ["run", "gaussian,gaussian=sigma=2", "in.png", "-o", "h.png"],
+                     ["bench", "--filter", "gaussian", "--size", "64x48", "--repeat", "2"],
+                     ["verify", "--filter", "gaussian", "--size", "21x17", "--type", "u8"]):
+            self.assertEqual(self.json(*args)["command"], args[0])
+
+    def test_list_describes_parameters(self):
+        gaussian = next(f for f in filters() if f["name"] == "gaussian")
+        params = {p["name"]: p for p in gaussian["params"]}
+        self.assertEqual(params["border"]["default"], "reflect101")
+        self.assertEqual(len(params["border"]["choices"]), 6)
+        self.assertEqual(params["sigma"]["unit"], "px")
+
+    def test_names_that_are_not_utf8(self):
+        name = os.path.join(os.fsencode(self.dir), b"b\xff.png")
+        with open(name, "wb") as f:
+            f.write(self.read("in.png"))
+        run = self.tamis("info", name, "--json")
+        self.assertTrue(json.loads(run.stdout)["files"][0]["file"].endswith("b?.png"))
+
+
+class Chains(Case):
+    def test_prints_back_to_itself(self):
+        chain = "gaussian=sigma=2:border=wrap,gaussian=ksize=5x3"
+        self.assertEqual(self.json("explain", chain)["chain"], chain)
+        for f in filters():
+            for p in f["params"]:
+                for value in p.get("choices", []):
+                    text = "%s=%s=%s" % (f["name"], p["name"], value)
+                    want = f["name"] if value == p["default"] else text
+                    run = self.tamis("explain", text, "--size", "200x200", "--json")
+                    self.assertEqual(json.loads(run.stdout)["chain"], want)
+
+    def test_same_as_one_by_one(self):
+        self.tamis("gaussian", "--sigma", "1", "in.png", "-o", "a.png")
+        self.tamis("gaussian", "--sigma", "2", "a.png", "-o", "b.png")
+        self.tamis("run", "gaussian=sigma=1,gaussian=sigma=2", "in.png", "-o", "c.png")
+        self.assertEqual(self.read("b.png"), self.read("c.png"))
+
+    def test_threads_tiles_and_kernels_do_not_matter(self):
+        self.tamis("gaussian", "--sigma", "2", "in.png", "-o", "want.png")
+        for more in (["--threads", "1"], ["--threads", "3"], ["--threads", "8"], ["--tile", "7x5"],
+                     ["--tile", "16"], ["--cpu", "c"], ["--cpu", "base"]):
+            self.tamis("gaussian", "--sigma", "2", "in.png", "-o", "got.png", "--overwrite", *more)
+            self.assertEqual(self.read("got.png"), self.read("want.png"), more)
+
+    def test_explain(self):
+        text = self.tamis("explain", "gaussian=sigma=2", "in.png").text
+        self.assertIn("u8x3", text)
+        self.assertIn("48x33", text)
+        self.assertIn("halo", text)
+        self.assertIn("f32x2", self.tamis("explain", "gaussian", "--type", "f32x2").text)
+        self.tamis("explain", "gaussian", "--type", "u9", code=2)
+
+
+class Compare(Case):
+    def setUp(self):
+        super().setUp()
+        self.a, self.b = pattern(40, 30, seed=1), pattern(40, 30, seed=2)
+        self.write("a.pgm", pgm_bytes(40, 30, self.a))
+        self.write("b.pgm", pgm_bytes(40, 30, self.b))
+
+    def test_same(self):
+        result = self.json("compare", "a.pgm", "a.pgm", "--min-ssim", "1", "--min-psnr", "200")
+        self.assertTrue(result["identical"])
+        self.assertEqual((result["max_abs"], result["mse"], result["psnr"], result["ssim"]),
+                         (0, 0, None, 1))
+
+    def test_numbers(self):
+        d = [x - y for p, q in zip(self.a, self.b) for x, y in zip(p, q)]
+        mse = sum(x * x for x in d) / len(d)
+        result = self.json("compare", "a.pgm", "b.pgm")
+        self.assertEqual(result["max_abs"], max(abs(x) for x in d))
+        self.assertAlmostEqual(result["mse"], mse, places=6)
+        self.assertAlmostEqual(result["psnr"], 10 * math.log10(255 * 255 / mse), places=9)
+        self.assertAlmostEqual(result["ssim"], self.ssim(), places=9)
+        self.assertIn("Wang 2004", result["ssim_variant"])
+
+    def ssim(self):
+        """The definition, window by window."""
+        weight = [math.exp(-((i - 5)**2 + (j - 5)**2) / 4.5) for j in range(11) for i in range(11)]
+        total = sum(weight)
+        c1, c2, values = 2.55**2, 7.65**2, []
+        for y in range(20):
+            for x in range(30):
+                p = [v for row in self.a[y:y + 11] for v in row[x:x + 11]]
+                q = [v for row in self.b[y:y + 11] for v in row[x:x + 11]]
+                mp = sum(w * v for w, v in zip(weight, p)) / total
+                mq = sum(w * v for w, v in zip(weight, q)) / total
+                vp = sum(w * (v - mp)**2 for w, v in zip(weight, p)) / total
+                vq = sum(w * (v - mq)**2 for w, v in zip(weight, q)) / total
+                cov = sum(w * (u - mp) * (v - mq) for w, u, v in zip(weight, p, q)) / total
+                values.append((2 * mp * mq + c1) * (2 * cov + c2) /
+                              ((mp * mp + mq * mq + c1) * (vp + vq + c2)))
+        return sum(values) / len(values)
+
+    def test_thresholds(self):
+        for limit in (["--max-abs", "1"], ["--max-mse", "1"], ["--min-psnr", "50"],
+                      ["--min-ssim", "0.9"]):
+            self.assertIn(limit[0][2:5], self.tamis("compare", "a.pgm", "b.pgm", *limit, code=7).err)
+        self.tamis("compare", "a.pgm", "b.pgm", "--max-abs", "255", "--min-psnr", "1")
+
+    def test_difference_picture(self):
+        self.tamis("compare", "a.pgm", "b.pgm", "--diff", "d.pgm", "--diff-gain", "2")
+        _, _, data = read_pgm(self.path("d.pgm"))
+        want = bytes(min(255, 2 * abs(x - y)) for p, q in zip(self.a, self.b) for x, y in zip(p, q))
+        self.assertEqual(data, want)
+        self.tamis("compare", "a.pgm", "b.pgm", "--diff", "d.pgm", code=4)
+
+    def test_shapes_differ(self):
+        run = self.tamis("compare", "a.pgm", "in.png", code=5)
+        self.assertIn("40x30", run.err)
+
+    def test_tiny(self):
+        self.write("t.png", png_bytes(3, 3, 1, pattern(3, 3)))
+        self.assertIsNone(self.json("compare", "t.png", "t.png")["ssim"])
+
+
+class Report(Case):
+    def test_page(self):
+        self.write("a.pgm", pgm_bytes(20, 16, pattern(20, 16)))
+        self.tamis("gaussian", "a.pgm", "-o", "b & <b>.png")
+        result = self.json("report", "a.pgm", "b & <b>.png", "--reference", "a.pgm", "-o", "r.html")
+        self.assertEqual(len(result["comparisons"]), 3)
+        page = self.read("r.html").decode()
+        self.assertIn("b &amp; &lt;b>.png", page)
+        pictures = [base64.b64decode(p) for p in re.findall(r"base64,([^\"]+)\"", page)]
+        self.assertEqual(len(pictures), 2)
+        self.assertEqual(pictures[0], self.read("b & <b>.png"))
+        self.write("shown.png", pictures[1])  # the PGM, made into what browsers show
+        self.tamis("compare", "a.pgm", "shown.png", "--max-abs", "0")
+        self.assertEqual(len(self.names()), 5)
+
+    def test_refusals(self):
+        self.write("r.html", b"old")
+        self.tamis("report", "in.png", "in.png", "-o", "r.html", code=4)
+        self.assertEqual(self.read("r.html"), b"old")
+        self.tamis("report", "in.png", "in.png", "-o", "no/r.html", code=4)
+        self.tamis("report", "in.png", "missing.png", "-o", "x.html", code=3)
+        self.tamis("report", "in.png", "in.png", code=2)
+        self.assertEqual(self.names(), ["in.png", "r.html"])
+
+
+class Noise(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("flat.pgm", pgm_bytes(200, 150, [bytes([100]) * 200] * 150))
+
+    def noisy(self, *args):
+        self.tamis("noise", "flat.pgm", "-o", "n.pgm", "--overwrite", *args)
+        return read_pgm(self.path("n.pgm"))[2]
+
+    def moments(self, data):
+        mean = sum(data) / len(data)
+        return mean, math.sqrt(sum((v - mean)**2 for v in data) / len(data))
+
+    def test_gaussian(self):
+        mean, sigma = self.moments(self.noisy("--sigma", "20"))
+        self.assertAlmostEqual(mean, 100, delta=0.5)
+        self.assertAlmostEqual(sigma, 20, delta=0.4)
+        _, sigma = self.moments(self.noisy("--sigma", "4%"))
+        self.assertAlmostEqual(sigma, 10.2, delta=0.2)
+
+    def test_salt_and_pepper(self):
+        data = self.noisy("--kind", "saltpepper", "--amount", "0.2")
+        self.assertEqual(set(data), {0, 100, 255})
+        self.assertAlmostEqual(data.count(0) / len(data), 0.1, delta=0.01)
+        self.assertAlmostEqual(data.count(255) / len(data), 0.1, delta=0.01)
+
+    def test_poisson(self):
+        mean, sigma = self.moments(self.noisy("--kind", "poisson"))
+        self.assertAlmostEqual(mean, 100, delta=0.3)
+        self.assertAlmostEqual(sigma, 10, delta=0.3)
+
+    def test_speckle(self):
+        mean, sigma = self.moments(self.noisy("--kind", "speckle", "--sigma", "15%"))
+        self.assertAlmostEqual(mean, 100, delta=0.5)
+        self.assertAlmostEqual(sigma, 15, delta=0.4)
+
+    def test_seed(self):
+        a, b = self.noisy("--seed", "5"), self.noisy("--seed", "5", "--threads", "7")
+        self.assertEqual(a, b)
+        self.assertNotEqual(a, self.noisy("--seed", "6"))
+
+    def test_bad_values(self):
+        for args in (["--sigma", "x"], ["--kind", "saltpepper", "--amount", "2"], ["--seed", "-1"],
+                     ["--kind", "pink"], ["--kind", "poisson", "--amount", "0"]):
+            self.tamis("noise", "flat.pgm", "-o", "n.pgm", *args, code=2)
+
+
+class Measure(Case):
+    def test_verify(self):
+        result = self.json("verify", "--size", "29x19")
+        self.assertEqual(result["failures"], 0)
+        self.assertTrue(any(row["cases"] for row in result["rows"]))
+        self.assertIn("cuda", result["skipped"][0])
+
+    def test_bench(self):
+        result = self.json("bench", "--size", "100x80", "--repeat", "2", "--type", "u8")
+        self.assertEqual(len(result["results"]), len(filters()))
+        for row in result["results"]:
+            self.assertGreater(row["one_thread"]["ns_per_pixel"], 0)
+        text = self.tamis("bench", "--size", "100x80", "--repeat", "1").text
+        self.assertIn("ns/pix", text)
+
+    def test_doctor(self):
+        text = self.tamis("doctor", env={"TAMIS_CPU": "base"}).text
+        self.assertIn("base in use", text)
+        self.assertIn("CUDA", text)
+        self.assertEqual(self.json("doctor", "--threads", "3")["threads"], 3)
+
+
+class Messages(Case):
+    def on_terminal(self, env):
+        """What the command writes to a terminal."""
+        leader, follower = pty.openpty()
+        surroundings = dict(os.environ, TERM="xterm", **env)
+        run = subprocess.Popen([TAMIS, "gaussian", "missing.png", "-o", "x.png"], stderr=follower,
+                               env=surroundings, cwd=self.dir)
+        run.wait()
+        os.close(follower)
+        text = os.read(leader, 4096)
+        os.close(leader)
+        return text
+
+    def test_color_only_where_wanted(self):
+        self.assertIn(b"\033[", self.on_terminal({}))
+        self.assertNotIn(b"\033[", self.on_terminal({"NO_COLOR": "1"}))
+        self.assertNotIn("\033[", self.tamis("gaussian", "missing.png", "-o", "x.png", code=3).err)
+
+    def test_quiet_unless_asked(self):
+        run = self.tamis("gaussian", "in.png", "-o", "x.png")
+        self.assertEqual((run.text, run.err), ("", ""))
+        self.assertIn("in.png -> y.png", self.tamis("gaussian", "in.png", "-o", "y.png", "-v").err)
+
+    def test_progress_json(self):
+        run = self.tamis("gaussian", "in.png", "-o", "x.png", "--progress", "json")
+        last = json.loads(run.err.splitlines()[-1])
+        self.assertEqual(last["done"], last["total"])

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tamis bench: how fast the filters are, with one thread and with all. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "metrics.h"
+#include "random.h"
+#include "tool.h"
+
+/* One measurement: seconds of the fastest run and of the middle one. */
+typedef struct timing {
+    int threads, runs;
+    double best, median;
+} timing;
+
+typedef struct bench {
+    tool *tool;
+    tamis_format format;
+    int32_t w, h;
+    tamis_ctx *ctx[2]; /* one thread, all threads */
+    json_t *results;   /* with --json */
+} bench;
+
+/* Slow filters are not run again once they have taken this long. */
+#define ENOUGH_SECONDS 5.0
+
+/* A smooth picture with noise, as cameras give: filters whose cost depends on the content get
+ * neither their best case nor their worst. */
+static void fill(const tamis_image *image)
+{
+    double range = tamis_type_range(image->format.type);
+    double low = image->format.type == TAMIS_S16 ? -32768 : 0;
+    double *row = tool_alloc((size_t)image->w * sizeof(*row));
+    for (int c = 0; c < image->format.channels; c++) {
+        for (int32_t y = 0; y < image->h; y++) {
+            for (int32_t x = 0; x < image->w; x++) {
+                uint64_t n = ((uint64_t)y * (uint64_t)image->w + (uint64_t)x) * 4 + (uint64_t)c;
+                double smooth = 0.5 + 0.3 * sin(0.013 * x + c) * cos(0.011 * y);
+                row[x] = low + range * (smooth + 0.15 * (tool_random_uniform(7, n) - 0.5));
+            }
+            tool_row_write(image, c, y, row);
+        }
+    }
+    free(row);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static tamis_status measure(const bench *b, const tamis_plan *plan, const tamis_image *src,
+                            const tamis_image *dst, timing *out)
+{
+    int repeat = b->tool->options.repeat;
+    double *seconds = tool_alloc((size_t)repeat * sizeof(*seconds)), total = 0;
+    tamis_run_options options = {.cancel = tool_cancel_flag()};
+    tamis_status status = tamis_plan_run(plan, src, dst, &options); /* warms caches and threads */
+    while (!status && out->runs < repeat && total < ENOUGH_SECONDS) {
+        double start = tool_now();
+        status = tamis_plan_run(plan, src, dst, &options);
+        seconds[out->runs] = tool_now() - start;
+        total += seconds[out->runs++];
+    }
+    if (out->runs) {
+        qsort(seconds, (size_t)out->runs, sizeof(*seconds), by_value);
+        out->best = seconds[0];
+        out->median = seconds[out->runs / 2];
+    }
+    free(seconds);
+    return status;
+}
+
+static tamis_status bench_on(const bench *b, tamis_ctx *ctx, const char *chain, timing *out)
+{
+    tamis_graph *graph = NULL;
+    tamis_plan *plan = NULL;
+    tamis_image src = {0}, dst = {0};
+    *out = (timing){.threads = tamis_ctx_threads(ctx)};
+    tamis_status status = tamis_graph_parse(ctx, chain, &graph);
+    if (!status)
+        status = tamis_plan_create(ctx, graph, b->format, b->w, b->h, NULL, &plan);
+    if (!status)
+        status = tamis_image_create(ctx, b->format, b->w, b->h, &src);
+    if (!status) {
+        int32_t w, h;
+        tamis_plan_size(plan, &w, &h);
+        fill(&src);
+        status = tamis_image_create(ctx, tamis_plan_format(plan), w, h, &dst);
+    }
+    if (!status)
+        status = measure(b, plan, &src, &dst, out);
+    tamis_image_unref(&dst);
+    tamis_image_unref(&src);
+    tamis_plan_free(&plan);
+    tamis_graph_free(&graph);
+    return status;
+}
+
+static double pixels(const bench *b)
+{
+    return (double)b->w * b->h;
+}
+
+static json_t *json_timing(const bench *b, const timing *t)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "threads", json_integer(t->threads));
+    json_object_set_new(o, "runs", json_integer(t->runs));
+    json_object_set_new(o, "best_seconds", json_real(t->best));
+    json_object_set_new(o, "median_seconds", json_real(t->median));
+    json_object_set_new(o, "ns_per_pixel", json_real(1e9 * t->best / pixels(b)));
+    json_object_set_new(o, "mpix_per_second", json_real(1e-6 * pixels(b) / t->best));
+    return o;
+}
+
+static void report(bench *b, const char *chain, const timing *t)
+{
+    if (b->tool->options.json) {
+        json_t *o = json_object();
+        json_object_set_new(o, "chain", tool_json_text(chain));
+        json_object_set_new(o, "one_thread", json_timing(b, &t[0]));
+        json_object_set_new(o, "all_threads", json_timing(b, &t[1]));
+        json_object_set_new(o, "speedup", json_real(t[0].best / t[1].best));
+        json_array_append_new(b->results, o);
+        return;
+    }
+    printf("%-24s", chain);
+    for (int i = 0; i < 2; i++)
+        printf(" %9.2f %8.2f %9.1f", 1e3 * t[i].best, 1e9 * t[i].best / pixels(b),
+               1e-6 * pixels(b) / t[i].best);
+    printf(" %7.2fx\n", t[0].best / t[1].best);
+    fflush(stdout);
+}
+
+static int bench_chain(bench *b, const char *chain)
+{
+    timing t[2];
+    for (int i = 0; i < 2; i++) {
+        tamis_status status = bench_on(b, b->ctx[i], chain, &t[i]);
+        if (status)
+            return tool_fail(b->tool, status);
+    }
+    report(b, chain, t);
+    return TOOL_OK;
+}
+
+static int bench_all(bench *b)
+{
+    tool *t = b->tool;
+    char format[16];
+    tool_format_name(b->format, format, sizeof(format));
+    if (!t->options.json)
+        printf("%s %dx%d, %s, best of %d\n%-24s %28s %28s\n%-24s %9s %8s %9s %9s %8s %9s %8s\n",
+               format, b->w, b->h, tamis_ctx_cpu(b->ctx[0]), t->options.repeat, "", "1 thread",
+               "all threads", "filter", "ms", "ns/pix", "Mpix/s", "ms", "ns/pix", "Mpix/s",
+               "speed-up");
+    if (t->options.filter)
+        return bench_chain(b, t->options.filter);
+    int code = TOOL_OK;
+    for (int i = 0; i < tamis_filter_count() && !code; i++)
+        code = bench_chain(b, tamis_filter_name(tamis_filter_at(i)));
+    return code;
+}
+
+static int print_json(bench *b)
+{
+    json_t *o = tool_json_new(b->tool);
+    json_object_set_new(o, "picture", tool_json_shape(b->w, b->h, b->format));
+    json_object_set_new(o, "cpu", json_string(tamis_ctx_cpu(b->ctx[0])));
+    json_object_set(o, "results", b->results);
+    return tool_json_print(b->tool, o);
+}
+
+static int set_up(bench *b)
+{
+    tool *t = b->tool;
+    const char *type = t->options.type ? t->options.type : "u8x3";
+    if (!tool_format_parse(type, &b->format) || b->format.type == TAMIS_F16)
+        return tool_usage_error(t, "--type: '%s' is not a type such as u8, u8x3, u16x4 or f32",
+                                type);
+    tamis_size size = t->options.size;
+    b->w = size.w ? size.w : 1920;
+    b->h = size.w ? size.h : 1080;
+    int code = tool_context(t);
+    if (!code)
+        code = tool_context_make(t, 1, &b->ctx[0]);
+    b->ctx[1] = t->ctx;
+    return code;
+}
+
+int cmd_bench(tool *t)
+{
+    bench b = {.tool = t, .results = json_array()};
+    int code = set_up(&b);
+    if (!code)
+        code = bench_all(&b);
+    if (!code && t->options.json)
+        code = print_json(&b);
+    tamis_ctx_free(&b.ctx[0]);
+    json_decref(b.results);
+    return code;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tamis docs: the page of a filter in Markdown, from its header and its table. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "help.h"
+
+/* A '|' would end the cell. */
+static void print_cell(const char *text)
+{
+    fputs("| ", stdout);
+    for (; *text; text++) {
+        if (*text == '|')
+            putchar('\\');
+        putchar(*text);
+    }
+    putchar(' ');
+}
+
+static void print_row(const tamis_filter *filter, const tamis_param *param)
+{
+    char text[256];
+    printf("| `%s` ", param->name);
+    print_cell(tool_param_type(param, text, sizeof(text)));
+    print_cell(tool_param_default(filter, param, text, sizeof(text)));
+    print_cell(tool_param_range(param, NULL, text, sizeof(text)));
+    print_cell(param->unit ? param->unit : "");
+    print_cell(param->doc);
+    puts("|");
+}
+
+static void print_borders(const tamis_param *params, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const char *const *names = params[i].choices;
+        if (!names || !tool_border_picture(names[0]))
+            continue;
+        puts("\nBorders:\n\n```");
+        for (; *names; names++)
+            printf("%-11s %s\n", *names, tool_border_picture(*names));
+        puts("```");
+    }
+}
+
+int cmd_docs(tool *t)
+{
+    if (t->arg_count != 1)
+        return tool_usage_error(t, "docs takes the name of one filter");
+    const tamis_filter *filter = tool_filter_find(t, t->args[0]);
+    if (!filter)
+        return TOOL_USAGE;
+    int count;
+    const tamis_param *params = tamis_filter_params(filter, &count);
+    char *prose = tool_filter_prose(filter);
+    printf("<!-- Made by `tamis docs %s`. -->\n# %s\n\n", tamis_filter_name(filter),
+           tamis_filter_name(filter));
+    const char *brief = tamis_filter_brief(filter);
+    printf("%c%s.\n\n", toupper((unsigned char)*brief), brief + 1);
+    /* The prose is laid out by hand, formulas included. */
+    printf("```text\n%s```\n\n", prose ? prose : "");
+    free(prose);
+    puts("| Parameter | Values | Default | Range | Unit | Meaning |\n|---|---|---|---|---|---|");
+    for (int i = 0; i < count; i++)
+        print_row(filter, &params[i]);
+    print_borders(params, count);
+    printf(
+        "\nUse: `tamis %s [--PARAMETER VALUE]... IN... -o OUT`, or `%s=KEY=VALUE:KEY=VALUE` in a "
+        "chain.\n",
+        tamis_filter_name(filter), tamis_filter_name(filter));
+    return TOOL_OK;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tamis explain: the plan of a chain, for a picture that need not be there. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "job.h"
+#include "json.h"
+
+/* Format and size from a file, or from --size and --type. */
+static int find_shape(tool *t, tamis_file_info *info)
+{
+    *info = (tamis_file_info){.w = 1920, .h = 1080};
+    if (t->options.size.w) {
+        info->w = t->options.size.w;
+        info->h = t->options.size.h;
+    }
+    const char *type = t->options.type ? t->options.type : "u8x3";
+    if (!tool_format_parse(type, &info->image))
+        return tool_usage_error(t, "--type: '%s' is not a type such as u8, u8x3, u16x4 or f32",
+                                type);
+    if (t->arg_count < 2)
+        return TOOL_OK;
+    tamis_read_options options = tool_read_options(t);
+    tamis_reader *reader = NULL;
+    tamis_status status = tamis_reader_open(t->ctx, t->args[1], &options, &reader);
+    if (!status)
+        status = tamis_reader_info(reader, 0, info);
+    tamis_reader_close(&reader);
+    return status ? tool_fail(t, status) : TOOL_OK;
+}
+
+static int print_json(tool *t, const tamis_graph *graph, const tamis_plan *plan, const char *text,
+                      const tamis_file_info *info)
+{
+    int32_t w, h;
+    tamis_plan_size(plan, &w, &h);
+    tamis_halo halo = tamis_plan_halo(plan);
+    char *chain = tool_graph_text(graph);
+    json_t *o = tool_json_new(t);
+    json_object_set_new(o, "chain", tool_json_text(chain));
+    json_object_set_new(o, "source", tool_json_shape(info->w, info->h, info->image));
+    json_object_set_new(o, "result", tool_json_shape(w, h, tamis_plan_format(plan)));
+    json_object_set_new(o, "halo",
+                        json_pack("{s:i,s:i,s:i,s:i}", "left", halo.left, "right", halo.right,
+                                  "top", halo.top, "bottom", halo.bottom));
+    json_object_set_new(o, "bytes", json_integer((json_int_t)tamis_ctx_bytes(t->ctx)));
+    json_object_set_new(o, "plan", tool_json_text(text));
+    free(chain);
+    return tool_json_print(t, o);
+}
+
+static int print_plan(tool *t, const tamis_graph *graph, const tamis_plan *plan,
+                      const tamis_file_info *info)
+{
+    size_t size = tamis_plan_explain(plan, NULL, 0) + 1;
+    char *text = tool_alloc(size);
+    tamis_plan_explain(plan, text, size);
+    int code = TOOL_OK;
+    if (t->options.json)
+        code = print_json(t, graph, plan, text, info);
+    else
+        printf("%s%s", text, size > 1 && text[size - 2] == '\n' ? "" : "\n");
+    free(text);
+    return code;
+}
+
+int cmd_explain(tool *t)
+{
+    if (t->arg_count < 1)
+        return tool_usage_error(t, "no chain; such as: tamis explain 'gaussian=sigma=2'");
+    tamis_graph *graph = NULL;
+    tamis_plan *plan = NULL;
+    tamis_file_info info;
+    int code = tool_graph_parse(t, t->args[0], &graph);
+    if (!code)
+        code = find_shape(t, &info);
+    if (!code) {
+        tamis_status status =
+            tamis_plan_create(t->ctx, graph, info.image, info.w, info.h, NULL, &plan);
+        code = status ? tool_fail(t, status) : print_plan(t, graph, plan, &info);
+    }
+    tamis_plan_free(&plan);
+    tamis_graph_free(&graph);
+    return code;
+}

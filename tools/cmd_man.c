@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tamis man: the manual page in roff, from the tables. */
+#include <stdio.h>
+#include <string.h>
+
+#include "help.h"
+
+/* Text with what roff would take for its own escaped. */
+static void print_roff(const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        fputs("\\&", stdout);
+    for (; *text; text++) {
+        if (*text == '\\')
+            fputs("\\e", stdout);
+        else if (*text == '-')
+            fputs("\\-", stdout);
+        else
+            putchar(*text);
+    }
+}
+
+static void print_title(const char *macro, const char *text)
+{
+    printf(".%s ", macro);
+    print_roff(text);
+    putchar('\n');
+}
+
+static void print_option(const tool_option *option)
+{
+    char value[128];
+    tool_option_value(option, value, sizeof(value));
+    printf(".TP\n\\fB");
+    if (option->letter)
+        printf("\\-%c\\fR, \\fB", option->letter);
+    printf("\\-\\-%s\\fR %s\n", option->name, value);
+    print_roff(option->doc);
+    if (option->def && option->kind != TOOL_FLAG)
+        printf("; default %s", option->def);
+    putchar('\n');
+}
+
+static void print_filter(const tamis_filter *filter)
+{
+    int count;
+    const tamis_param *params = tamis_filter_params(filter, &count);
+    print_title("SS", tamis_filter_name(filter));
+    print_roff(tamis_filter_brief(filter));
+    printf(".\n");
+    for (int i = 0; i < count; i++) {
+        char type[256], def[64], range[96];
+        printf(".TP\n\\fB\\-\\-%s\\fR ", params[i].name);
+        print_roff(tool_param_type(&params[i], type, sizeof(type)));
+        putchar('\n');
+        print_roff(params[i].doc);
+        printf("; default ");
+        print_roff(tool_param_default(filter, &params[i], def, sizeof(def)));
+        tool_param_range(&params[i], params[i].unit, range, sizeof(range));
+        printf("%s", *range ? "; " : "");
+        print_roff(range);
+        putchar('\n');
+    }
+}
+
+static void print_borders(void)
+{
+    printf(".SH BORDERS\nHow a picture continues outside itself:\n.nf\n");
+    static const char *const names[] = {"reflect101", "reflect",  "replicate",
+                                        "wrap",       "constant", "valid"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        printf("%-11s %s\n", names[i], tool_border_picture(names[i]));
+    printf(".fi\n");
+}
+
+static void print_commands(void)
+{
+    printf(".SH COMMANDS\n");
+    for (const tool_command *c = tool_commands; c->name; c++) {
+        printf(".TP\n\\fB%s\\fR ", c->name);
+        print_roff(c->usage);
+        putchar('\n');
+        print_roff(c->brief);
+        putchar('\n');
+    }
+}
+
+int cmd_man(tool *t)
+{
+    (void)t;
+    printf(".TH TAMIS 1 \"\" \"tamis %s\" \"User Commands\"\n", tamis_version());
+    printf(
+        ".SH NAME\ntamis \\- image filtering\n"
+        ".SH SYNOPSIS\n"
+        ".B tamis\n\\fIFILTER\\fR [\\fB\\-\\-\\fIparameter value\\fR]... \\fIIN\\fR... "
+        "\\fB\\-o\\fR "
+        "\\fIOUT\\fR\n.br\n"
+        ".B tamis run\n\\(aq\\fIFILTER\\fR=\\fIkey\\fR=\\fIvalue\\fR:...,\\fIFILTER2\\fR=...\\(aq "
+        "\\fIIN\\fR... \\fB\\-o\\fR \\fIOUT\\fR\n.br\n"
+        ".B tamis\n\\fICOMMAND\\fR ...\n"
+        ".SH DESCRIPTION\n"
+        "Each IN is a file, a folder, a glob or \\- for standard input; a name that exists is\n"
+        "taken literally before it is tried as a glob, and \\-\\- ends the options. OUT is a\n"
+        "file, a folder, a template of {dir} {stem} {ext} {name}, or \\- for standard output.\n"
+        "Type, metadata and pages of a picture are kept. Files are written whole or not at\n"
+        "all, and none that exists is replaced unless asked.\n");
+    print_commands();
+    printf(".SH FILTERS\n");
+    for (int i = 0; i < tamis_filter_count(); i++)
+        print_filter(tamis_filter_at(i));
+    print_borders();
+    printf(
+        ".SH OPTIONS\nA hyphen may be written for each underscore. Which options a command takes "
+        "is shown by\n.B tamis help\n\\fICOMMAND\\fR.\n");
+    for (const tool_option *o = tool_option_table; o->name; o++)
+        print_option(o);
+    printf(".SH EXIT STATUS\n");
+    for (const tool_exit_text *e = tool_exit_texts; e->text; e++)
+        printf(".TP\n%d\n%s\n", e->code, e->text);
+    printf(".SH ENVIRONMENT\n.TP\n.B TAMIS_CPU\nhighest instruction set to use, as \\-\\-cpu\n"
+           ".TP\n.B NO_COLOR\nno colors in messages when set and not empty\n");
+    return TOOL_OK;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the command and runs it. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "json.h"
+#include "tool.h"
+
+/* A number of arguments without a limit. */
+#define ANY      (1 << 30)
+#define COMPUTE  (TOOL_GROUP_COMPUTE | TOOL_GROUP_JSON)
+#define PICTURES (COMPUTE | TOOL_GROUP_READ | TOOL_GROUP_WRITE)
+
+const tool_command tool_commands[] = {
+    {"run", "filter pictures with a chain of filters", "CHAIN IN... -o OUT", ANY,
+     PICTURES | TOOL_GROUP_FILTER | TOOL_GROUP_GUIDE, cmd_run},
+    {"explain", "show how a chain would be run", "CHAIN [FILE]", 2,
+     COMPUTE | TOOL_GROUP_READ | TOOL_GROUP_SHAPE, cmd_explain},
+    {"list", "list the filters", "", 0, TOOL_GROUP_JSON, cmd_list},
+    {"help", "explain a command or a filter", "[NAME]", 1, 0, cmd_help},
+    {"info", "say what picture files hold", "FILE...", ANY, COMPUTE | TOOL_GROUP_READ, cmd_info},
+    {"compare", "measure how two pictures differ", "A B", 2,
+     COMPUTE | TOOL_GROUP_READ | TOOL_GROUP_COMPARE, cmd_compare},
+    {"report", "show two pictures side by side in an HTML file", "BEFORE AFTER -o OUT", 2,
+     COMPUTE | TOOL_GROUP_REPORT, cmd_report},
+    {"noise", "add noise to a picture", "IN -o OUT", 1, PICTURES | TOOL_GROUP_NOISE, cmd_noise},
+    {"verify", "check the vector kernels of this CPU against the C reference", "", 0,
+     COMPUTE | TOOL_GROUP_SHAPE | TOOL_GROUP_MEASURE, cmd_verify},
+    {"bench", "measure the speed of the filters", "", 0,
+     COMPUTE | TOOL_GROUP_SHAPE | TOOL_GROUP_MEASURE | TOOL_GROUP_REPEAT, cmd_bench},
+    {"doctor", "describe this machine and this build", "", 0, COMPUTE, cmd_doctor},
+    {"docs", "print the page of a filter in Markdown", "FILTER", 1, 0, cmd_docs},
+    {"man", "print the manual page", "", 0, 0, cmd_man},
+    {"completion", "print the completion script of a shell", "bash", 1, 0, cmd_completion},
+    {"version", "print the version", "", 0, TOOL_GROUP_JSON, cmd_version},
+    {.name = NULL}};
+
+const tool_command tool_filter_command = {"FILTER",
+                                          "filter pictures",
+                                          "IN... -o OUT",
+                                          ANY,
+                                          PICTURES | TOOL_GROUP_FILTER | TOOL_GROUP_GUIDE,
+                                          cmd_filter};
+
+/* Signal handlers can reach nothing else: the one mutable global of the command. */
+static volatile int interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+const volatile int *tool_cancel_flag(void)
+{
+    return &interrupted;
+}
+
+/* Without SA_RESTART a read from a pipe or terminal is interrupted, too. A closed pipe is a write
+ * error like any other, not a silent death. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, NULL);
+}
+
+const tool_command *tool_command_find(const char *name)
+{
+    for (const tool_command *c = tool_commands; c->name; c++) {
+        if (strcmp(c->name, name) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+int tool_unknown_name(tool *t, const char *word)
+{
+    if (word[0] == '-')
+        return tool_usage_error(t,
+                                "the command comes first, then its options, such as: tamis "
+                                "gaussian %s ...; see: tamis help",
+                                word);
+    tool_nearest nearest = {0};
+    for (const tool_command *c = tool_commands; c->name; c++)
+        tool_nearest_offer(&nearest, word, c->name);
+    for (int i = 0; i < tamis_filter_count(); i++)
+        tool_nearest_offer(&nearest, word, tamis_filter_name(tamis_filter_at(i)));
+    if (nearest.best)
+        return tool_usage_error(t, "there is no command or filter '%s'; did you mean %s?", word,
+                                nearest.best);
+    return tool_usage_error(t, "there is no command or filter '%s'; see: tamis help", word);
+}
+
+static int find_command(tool *t, const char *word)
+{
+    t->name = word;
+    t->command = tool_command_find(word);
+    if (t->command)
+        return TOOL_OK;
+    t->filter = tamis_filter_find(word);
+    t->command = &tool_filter_command;
+    return t->filter ? TOOL_OK : tool_unknown_name(t, word);
+}
+
+static int dispatch(tool *t, int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+    if (argc < 2) {
+        fputs("usage: tamis FILTER [--PARAMETER VALUE]... IN... -o OUT\n"
+              "       tamis COMMAND ...\n"
+              "See: tamis help\n",
+              stderr);
+        return TOOL_USAGE;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        word = "help";
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
+        word = "version";
+    int code = find_command(t, word);
+    if (code)
+        return code;
+    code = tool_options_parse(t, argc - 1, argv + 1);
+    if (code)
+        return code;
+    if (t->options.help)
+        return tool_help_print(t, t->command, t->filter);
+    int most = t->command->max_args;
+    if (t->arg_count > most)
+        return tool_usage_error(t, "%s takes no argument '%s'; see: tamis help %s", t->name,
+                                t->args[most], t->name);
+    return t->command->run(t);
+}
+
+int main(int argc, char **argv)
+{
+    tool t = {0};
+    const char *term = getenv("TERM");
+    const char *no_color = getenv("NO_COLOR");
+    t.colors = isatty(STDERR_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb");
+    catch_signals();
+    int code = dispatch(&t, argc, argv);
+    if (fflush(stdout) != 0 && code == TOOL_OK) {
+        tool_error(&t, "cannot write to standard output");
+        code = TOOL_WRITE;
+    }
+    if (interrupted) {
+        tool_error(&t, "interrupted");
+        code = TOOL_INTERRUPTED;
+    }
+    free(t.settings);
+    tamis_ctx_free(&t.ctx);
+    return code;
+}
+
+int cmd_version(tool *t)
+{
+    if (t->options.json)
+        return tool_json_print(t, tool_json_new(t));
+    printf("tamis %s\n", tamis_version());
+    return TOOL_OK;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Output names: from -o and the inputs' names. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "inputs.h"
+
+/* A file name in parts; the strings are owned. */
+typedef struct name_parts {
+    char *dir, *stem, *ext;
+} name_parts;
+
+static name_parts split(const char *name)
+{
+    if (strcmp(name, "-") == 0)
+        name = "stdin";
+    const char *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name;
+    const char *dot = strrchr(base, '.');
+    if (!dot || dot == base)
+        dot = base + strlen(base);
+    name_parts parts = {.ext = tool_copy_text(dot)};
+    parts.stem = tool_print_text("%.*s", (int)(dot - base), base);
+    if (!slash)
+        parts.dir = tool_copy_text(".");
+    else
+        parts.dir = tool_print_text("%.*s", slash == name ? 1 : (int)(slash - name), name);
+    return parts;
+}
+
+static void free_parts(name_parts *parts)
+{
+    free(parts->dir);
+    free(parts->stem);
+    free(parts->ext);
+}
+
+const char *tool_format_extension(const char *format)
+{
+    static const char *const table[][2] = {{"png", ".png"}, {"jpeg", ".jpg"}, {"tiff", ".tif"},
+                                           {"pnm", ".pnm"}, {"pam", ".pam"},  {"pfm", ".pfm"},
+                                           {"npy", ".npy"}, {"raw", ".raw"}};
+    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+        if (strcmp(table[i][0], format) == 0)
+            return table[i][1];
+    }
+    return "";
+}
+
+static char *join(char *text, const char *more, size_t length)
+{
+    size_t old = text ? strlen(text) : 0;
+    text = tool_grow(text, old + length + 1);
+    memcpy(text + old, more, length);
+    text[old + length] = '\0';
+    return text;
+}
+
+/* One {field}; text points behind the brace. NULL when there is no such field. */
+static char *join_field(char *result, const char *text, size_t length, const name_parts *parts)
+{
+    const struct {
+        const char *name;
+        const char *value, *more;
+    } fields[] = {{"dir", parts->dir, ""},
+                  {"stem", parts->stem, ""},
+                  {"ext", parts->ext, ""},
+                  {"name", parts->stem, parts->ext}};
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+        if (strlen(fields[i].name) != length || strncmp(text, fields[i].name, length) != 0)
+            continue;
+        result = join(result, fields[i].value, strlen(fields[i].value));
+        return join(result, fields[i].more, strlen(fields[i].more));
+    }
+    free(result);
+    return NULL;
+}
+
+/* Fills in a template; "{{" and "}}" stand for braces. NULL when it has an unknown field. */
+static char *fill_template(const char *text, const name_parts *parts)
+{
+    char *result = tool_copy_text("");
+    while (*text && result) {
+        size_t plain = strcspn(text, "{}");
+        result = join(result, text, plain);
+        text += plain;
+        if (*text && text[1] == *text) {
+            result = join(result, text, 1);
+            text += 2;
+        } else if (*text == '{') {
+            size_t length = strcspn(text + 1, "}");
+            result = join_field(result, text + 1, length, parts);
+            text += 1 + length + (text[1 + length] == '}');
+        } else if (*text) {
+            result = join(result, text++, 1);
+        }
+    }
+    return result;
+}
+
+static int is_folder_name(const char *name)
+{
+    struct stat st;
+    size_t length = strlen(name);
+    return name[length - 1] == '/' || (stat(name, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+/* The name of one result, or NULL with a message. */
+static char *output_name(tool *t, const char *in)
+{
+    const char *out = t->options.out;
+    name_parts parts = split(in);
+    if (t->options.format) {
+        free(parts.ext);
+        parts.ext = tool_copy_text(tool_format_extension(t->options.format));
+    }
+    char *name;
+    if (is_folder_name(out)) {
+        size_t length = strlen(out);
+        const char *slash = out[length - 1] == '/' ? "" : "/";
+        name = tool_print_text("%s%s%s%s", out, slash, parts.stem, parts.ext);
+    } else {
+        name = fill_template(out, &parts);
+        if (!name)
+            tool_error(t,
+                       "-o: '%s' has a field other than {dir} {stem} {ext} {name}; write {{ for "
+                       "a brace",
+                       out);
+    }
+    free_parts(&parts);
+    return name;
+}
+
+static int check_out(tool *t, const tool_files *files)
+{
+    const char *out = t->options.out;
+    if (t->options.in_place) {
+        if (out)
+            return tool_usage_error(t, "--in_place and -o exclude each other");
+        return TOOL_OK;
+    }
+    if (!out || !*out)
+        return tool_usage_error(t, "-o OUT is missing: a file, a folder, a template such as "
+                                   "'{dir}/{stem}_out{ext}', or -");
+    if (t->options.overwrite && t->options.skip_existing)
+        return tool_usage_error(t, "--overwrite and --skip_existing exclude each other");
+    if (strcmp(out, "-") == 0) {
+        if (files->count > 1)
+            return tool_usage_error(t, "-o -: %zu inputs do not fit on one standard output",
+                                    files->count);
+        if (t->options.json)
+            return tool_usage_error(t, "-o - and --json both want standard output");
+        if (isatty(STDOUT_FILENO))
+            return tool_usage_error(t, "-o -: standard output is a terminal; redirect it");
+        return TOOL_OK;
+    }
+    struct stat st;
+    if (out[strlen(out) - 1] == '/' && (stat(out, &st) != 0 || !S_ISDIR(st.st_mode))) {
+        tool_error(t, "%s: there is no such folder to write to", out);
+        return TOOL_WRITE;
+    }
+    if (files->count > 1 && !is_folder_name(out) && !strchr(out, '{'))
+        return tool_usage_error(t,
+                                "-o %s: %zu inputs but one output; give a folder or a template "
+                                "such as '{dir}/{stem}_out{ext}'",
+                                out, files->count);
+    return TOOL_OK;
+}
+
+int tool_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* The name with its folder made unmistakable, so that equal files have equal keys. */
+static char *canonical(const char *name)
+{
+    name_parts parts = split(name);
+    struct stat st;
+    char *key;
+    if (stat(parts.dir, &st) == 0)
+        key = tool_print_text("%ju:%ju/%s%s", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino,
+                              parts.stem, parts.ext);
+    else
+        key = tool_copy_text(name);
+    free_parts(&parts);
+    return key;
+}
+
+/* A name that a file goes by, sorted to find those that meet. */
+typedef struct file_key {
+    char *key; /* of the output */
+    dev_t dev; /* of the input, 0 when there is none */
+    ino_t ino;
+    const tool_file *file;
+} file_key;
+
+static int by_output(const void *a, const void *b)
+{
+    return strcmp(((const file_key *)a)->key, ((const file_key *)b)->key);
+}
+
+static int by_input(const void *a, const void *b)
+{
+    const file_key *x = a, *y = b;
+    if (x->dev != y->dev)
+        return x->dev < y->dev ? -1 : 1;
+    return x->ino < y->ino ? -1 : x->ino > y->ino;
+}
+
+static int check_outputs_differ(tool *t, file_key *keys, size_t count)
+{
+    qsort(keys, count, sizeof(*keys), by_output);
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(keys[i - 1].key, keys[i].key) == 0)
+            return tool_usage_error(t, "%s and %s would both be written to %s",
+                                    keys[i - 1].file->in, keys[i].file->in, keys[i].file->out);
+    }
+    return TOOL_OK;
+}
+
+/* An output may be its own input (and then needs --overwrite), but not that of another file. */
+static int check_no_input_lost(tool *t, file_key *keys, size_t count)
+{
+    qsort(keys, count, sizeof(*keys), by_input);
+    for (size_t i = 0; i < count; i++) {
+        struct stat st;
+        if (stat(keys[i].file->out, &st) != 0 ||
+            tool_same_file(keys[i].file->in, keys[i].file->out))
+            continue;
+        file_key wanted = {.dev = st.st_dev, .ino = st.st_ino};
+        const file_key *hit = bsearch(&wanted, keys, count, sizeof(*keys), by_input);
+        if (hit)
+            return tool_usage_error(t, "%s would be written over %s, which is an input, too",
+                                    keys[i].file->in, hit->file->in);
+    }
+    return TOOL_OK;
+}
+
+static int check_names(tool *t, const tool_files *files)
+{
+    if (files->count < 2)
+        return TOOL_OK;
+    file_key *keys = tool_alloc(files->count * sizeof(*keys));
+    for (size_t i = 0; i < files->count; i++) {
+        struct stat st = {0};
+        if (stat(files->items[i].in, &st) != 0)
+            st = (struct stat){0};
+        keys[i] =
+            (file_key){canonical(files->items[i].out), st.st_dev, st.st_ino, &files->items[i]};
+    }
+    int code = check_outputs_differ(t, keys, files->count);
+    if (!code && (t->options.overwrite || t->options.in_place))
+        code = check_no_input_lost(t, keys, files->count);
+    for (size_t i = 0; i < files->count; i++)
+        free(keys[i].key);
+    free(keys);
+    return code;
+}
+
+int tool_files_assign(tool *t, tool_files *files)
+{
+    int code = check_out(t, files);
+    if (code)
+        return code;
+    for (size_t i = 0; i < files->count; i++) {
+        tool_file *file = &files->items[i];
+        if (t->options.in_place && strcmp(file->in, "-") == 0)
+            return tool_usage_error(t, "--in_place: standard input has no place to write to");
+        if (t->options.in_place || strcmp(t->options.out, "-") == 0)
+            file->out = tool_copy_text(t->options.in_place ? file->in : "-");
+        else
+            file->out = output_name(t, file->in);
+        if (!file->out)
+            return TOOL_USAGE;
+    }
+    return check_names(t, files);
+}

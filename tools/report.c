@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages, memory, names: the small things that every command needs. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "progress.h"
+#include "tool.h"
+
+static void say(tool *t, const char *color, const char *kind, const char *format, va_list list)
+{
+    tool_progress_hide(t);
+    if (t->colors)
+        fprintf(stderr, "tamis: \033[%sm%s\033[0m", color, kind);
+    else
+        fprintf(stderr, "tamis: %s", kind);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+}
+
+void tool_error(tool *t, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    say(t, "1;31", "error: ", format, list);
+    va_end(list);
+}
+
+int tool_usage_error(tool *t, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    say(t, "1;31", "error: ", format, list);
+    va_end(list);
+    return TOOL_USAGE;
+}
+
+void tool_warn(tool *t, const char *format, ...)
+{
+    if (t->options.quiet)
+        return;
+    va_list list;
+    va_start(list, format);
+    say(t, "1;33", "warning: ", format, list);
+    va_end(list);
+}
+
+void tool_note(tool *t, const char *format, ...)
+{
+    if (t->options.quiet)
+        return;
+    va_list list;
+    va_start(list, format);
+    say(t, "0", "", format, list);
+    va_end(list);
+}
+
+void tool_detail(tool *t, const char *format, ...)
+{
+    if (!t->options.verbose)
+        return;
+    va_list list;
+    va_start(list, format);
+    say(t, "0", "", format, list);
+    va_end(list);
+}
+
+int tool_exit_code(tamis_status status)
+{
+    switch (status) {
+    case TAMIS_OK:
+        return TOOL_OK;
+    case TAMIS_ERR_ARGUMENT:
+        return TOOL_USAGE;
+    case TAMIS_ERR_UNSUPPORTED:
+        return TOOL_UNSUPPORTED;
+    case TAMIS_ERR_MEMORY:
+    case TAMIS_ERR_LIMIT:
+        return TOOL_MEMORY;
+    case TAMIS_ERR_READ:
+        return TOOL_READ;
+    case TAMIS_ERR_WRITE:
+        return TOOL_WRITE;
+    case TAMIS_ERR_DEVICE:
+        return TOOL_DEVICE;
+    case TAMIS_ERR_CANCELED:
+        return TOOL_INTERRUPTED;
+    }
+    return TOOL_SOME_FAILED;
+}
+
+int tool_fail(tool *t, tamis_status status)
+{
+    if (*tool_cancel_flag())
+        return TOOL_INTERRUPTED;
+    tool_error(t, "%s", t->error[0] ? t->error : tamis_status_name(status));
+    return tool_exit_code(status);
+}
+
+double tool_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void *tool_grow(void *ptr, size_t size)
+{
+    void *grown = realloc(ptr, size);
+    if (!grown) {
+        fprintf(stderr, "tamis: error: out of memory\n");
+        exit(TOOL_MEMORY);
+    }
+    return grown;
+}
+
+void *tool_alloc(size_t size)
+{
+    return memset(tool_grow(NULL, size ? size : 1), 0, size);
+}
+
+char *tool_copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    return memcpy(tool_grow(NULL, size), text, size);
+}
+
+char *tool_print_text(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(NULL, 0, format, list);
+    va_end(list);
+    char *text = tool_alloc((size_t)length + 1);
+    va_start(list, format);
+    vsnprintf(text, (size_t)length + 1, format, list);
+    va_end(list);
+    return text;
+}
+
+/* Edit distance with insertion, deletion and replacement; '-' and '_' are the same. */
+static int distance(const char *a, const char *b)
+{
+    enum { LONGEST = 63 };
+    size_t n = strlen(a), m = strlen(b);
+    if (n > LONGEST || m > LONGEST)
+        return LONGEST;
+    int row[LONGEST + 1];
+    for (size_t j = 0; j <= m; j++)
+        row[j] = (int)j;
+    for (size_t i = 1; i <= n; i++) {
+        int corner = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= m; j++) {
+            char x = a[i - 1] == '-' ? '_' : a[i - 1], y = b[j - 1] == '-' ? '_' : b[j - 1];
+            int best = corner + (x != y);
+            corner = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[m];
+}
+
+void tool_nearest_offer(tool_nearest *nearest, const char *word, const char *candidate)
+{
+    size_t length = strlen(word);
+    int d = distance(word, candidate);
+    /* A word and what it begins are near, too: "gauss" and "gaussian". */
+    if (length >= 3 && strncmp(word, candidate, length) == 0)
+        d = 1;
+    if (d <= (int)(length + 2) / 3 && (!nearest->best || d < nearest->distance)) {
+        nearest->best = candidate;
+        nearest->distance = d;
+    }
+}
+
+int tool_format_parse(const char *text, tamis_format *out)
+{
+    size_t length = strcspn(text, "x");
+    for (int i = 0; i < TAMIS_TYPE_COUNT; i++) {
+        const char *name = tamis_type_name((tamis_type)i);
+        if (strlen(name) != length || strncmp(name, text, length) != 0)
+            continue;
+        int channels = 1;
+        if (text[length] == 'x') {
+            const char *digit = text + length + 1;
+            if (digit[0] < '1' || digit[0] > '0' + TAMIS_MAX_CHANNELS || digit[1])
+                return 0;
+            channels = digit[0] - '0';
+        }
+        *out = (tamis_format){.type = (tamis_type)i, .channels = channels};
+        out->alpha = channels % 2 == 0 ? TAMIS_ALPHA_STRAIGHT : TAMIS_ALPHA_NONE;
+        return 1;
+    }
+    return 0;
+}
+
+const char *tool_format_name(tamis_format format, char *buf, size_t size)
+{
+    snprintf(buf, size, "%sx%d", tamis_type_name(format.type), format.channels);
+    return buf;
+}
+
+const tamis_filter *tool_filter_find(tool *t, const char *name)
+{
+    const tamis_filter *filter = tamis_filter_find(name);
+    if (filter)
+        return filter;
+    tool_nearest nearest = {0};
+    for (int i = 0; i < tamis_filter_count(); i++)
+        tool_nearest_offer(&nearest, name, tamis_filter_name(tamis_filter_at(i)));
+    if (nearest.best)
+        tool_error(t, "there is no filter '%s'; did you mean %s?", name, nearest.best);
+    else
+        tool_error(t, "there is no filter '%s'; see: tamis list", name);
+    return NULL;
+}
+
+int tool_graph_parse(tool *t, const char *text, tamis_graph **out)
+{
+    int code = tool_context(t);
+    if (code)
+        return code;
+    tamis_status status = tamis_graph_parse(t->ctx, text, out);
+    return status ? tool_fail(t, status) : TOOL_OK;
+}
+
+char *tool_graph_text(const tamis_graph *graph)
+{
+    size_t size = tamis_graph_print(graph, NULL, 0) + 1;
+    char *text = tool_alloc(size);
+    tamis_graph_print(graph, text, size);
+    return text;
+}
