@@ -210,7 +210,7 @@ static void premultiply(float *restrict color, const float *restrict alpha, size
 static void unpremultiply(float *restrict color, const float *restrict alpha, size_t n, float range)
 {
     for (size_t i = 0; i < n; i++)
-        color[i] = alpha[i] > 0 ? color[i] / (alpha[i] / range) : 0;
+        color[i] = alpha[i] <= 0 ? 0 : color[i] / (alpha[i] / range);
 }
 
 extern const tamis_convert TAMIS_FN(tamis_priv_convert);

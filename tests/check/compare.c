@@ -46,14 +46,15 @@ static int agree(const tamis_image *ref, const tamis_image *got, int x, int y, i
     return fabs(a - b) <= allowed(kernel, ref->format.type, a) / alpha_weight(ref, x, y, c);
 }
 
-int check_compare(const tamis_image *ref, const tamis_image *got, const tamis_kernel *kernel)
+int check_compare(const tamis_image *ref, const tamis_image *got, const tamis_kernel *kernel,
+                  char *buf, size_t size)
 {
     for (int y = 0; y < ref->h; y++)
         for (int x = 0; x < ref->w; x++)
             for (int c = 0; c < ref->format.channels; c++)
                 if (!agree(ref, got, x, y, c, kernel)) {
-                    printf("  first at x=%d y=%d channel %d: %.9g, expected %.9g\n", x, y, c,
-                           test_sample_get(got, x, y, c), test_sample_get(ref, x, y, c));
+                    snprintf(buf, size, "first at x=%d y=%d channel %d: %.9g, expected %.9g", x, y,
+                             c, test_sample_get(got, x, y, c), test_sample_get(ref, x, y, c));
                     return -1;
                 }
     return 0;

@@ -97,7 +97,7 @@ static void check_tiles(job *j, int cpu, const test_picture *whole)
     int tile_h = 1 + test_rng_below(&j->rng, test_rng_below(&j->rng, 2) ? 5 : 40);
     tamis_plan *plan = NULL;
     test_picture dst = {0};
-    char what[120];
+    char what[300], where[200] = "";
 
     if (test_rng_below(&j->rng, 4) == 0)
         tile_w = tile_h = 0;
@@ -107,9 +107,10 @@ static void check_tiles(job *j, int cpu, const test_picture *whole)
     }
     make_result(plan, j->sample->dst_rows, &dst);
     if (run_plan(j, ctx, plan, NULL, &dst) == 0 && !test_same(&whole->image, &dst.image)) {
-        snprintf(what, sizeof what, "tiles of %dx%d on %d threads give other bits", tile_w, tile_h,
-                 check_thread_counts[threads]);
-        check_compare(&whole->image, &dst.image, &(tamis_kernel){.tolerance = 0});
+        check_compare(&whole->image, &dst.image, &(tamis_kernel){.tolerance = 0}, where,
+                      sizeof where);
+        snprintf(what, sizeof what, "tiles of %dx%d on %d threads give other bits, %s", tile_w,
+                 tile_h, check_thread_counts[threads], where);
         fail(j, what);
     }
     test_picture_free(&dst);
@@ -141,6 +142,7 @@ static void check_row(job *j, int cpu, const tamis_kernel *row, const test_pictu
     tamis_ctx *ctx = j->machine->ctx[cpu][0];
     tamis_plan *plan = NULL;
     test_picture dst = {0};
+    char where[200], what[260];
 
     if (make_plan(j, ctx, check_cpu_names[cpu], 0, 0, &plan) != TAMIS_OK) {
         fail_message(j, ctx, "no plan though the row exists");
@@ -152,8 +154,10 @@ static void check_row(job *j, int cpu, const tamis_kernel *row, const test_pictu
     make_result(plan, j->sample->dst_rows, &dst);
     if (run_plan(j, ctx, plan, NULL, &dst) == 0) {
         j->machine->counts.compared++;
-        if (check_compare(&ref->image, &dst.image, row))
-            fail(j, "the row differs from the C row");
+        if (check_compare(&ref->image, &dst.image, row, where, sizeof where)) {
+            snprintf(what, sizeof what, "differs from the C row, %s", where);
+            fail(j, what);
+        }
         check_region(j, cpu, plan, &dst);
         check_tiles(j, cpu, &dst);
     }

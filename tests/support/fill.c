@@ -26,6 +26,13 @@ static double special_at(uint64_t seed, int x, int y, int c)
     return 4 * unit_at(seed, x, y, c) - 2;
 }
 
+/* Alpha outside 0 .. 1 has no meaning; it may be missing or unknown. */
+static double special_alpha(uint64_t seed, int x, int y, int c)
+{
+    uint64_t h = hash_at(seed + 1, x, y, c);
+    return h % 41 == 0 ? (double)NAN : h % 11 == 0 ? 0 : unit_at(seed, x, y, c);
+}
+
 /* Fraction of the type's range. */
 static double level_at(test_fill fill, uint64_t seed, int x, int y, int c)
 {
@@ -55,7 +62,9 @@ void test_picture_fill(const tamis_image *image, test_fill fill, uint64_t seed)
             for (int c = 0; c < image->format.channels; c++) {
                 double v = low + range * level_at(fill, seed, x, y, c);
                 if (fill == TEST_FILL_SPECIALS && is_float)
-                    v = special_at(seed, x, y, c);
+                    v = image->format.alpha != TAMIS_ALPHA_NONE && c == image->format.channels - 1
+                            ? special_alpha(seed, x, y, c)
+                            : special_at(seed, x, y, c);
                 test_sample_set(image, x, y, c, v);
             }
 }
