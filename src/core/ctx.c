@@ -74,8 +74,8 @@ static tamis_status choose_cpu(const tamis_ctx_options *options, unsigned *out)
 tamis_status tamis_ctx_create(const tamis_ctx_options *options, tamis_ctx **out)
 {
     static const tamis_ctx_options defaults = {0};
-    int threads;
-    unsigned cpu;
+    int threads = 0;
+    unsigned cpu = 0;
     *out = NULL;
     if (!options)
         options = &defaults;
