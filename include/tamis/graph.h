@@ -81,7 +81,9 @@ typedef void (*tamis_progress_fn)(void *user, int64_t done, int64_t total);
 typedef struct tamis_run_options {
     tamis_progress_fn progress; /* may be NULL */
     void *progress_user;
-    const volatile int *cancel; /* the run stops soon after *cancel becomes non-zero; may be NULL */
+    const volatile int *cancel; /* the run stops soon after *cancel becomes non-zero, which a signal
+                                   handler or another thread may do (by an atomic store of an int);
+                                   may be NULL */
     const tamis_image *guide;   /* required when the plan was made with a guide */
 } tamis_run_options;
 

@@ -17,7 +17,7 @@
 
 /* Bytes that a kernel may read, but not use, before the first and after the last sample of a
  * source row's window. Nothing may ever be written outside the tile. */
-#define TAMIS_OVER_READ 128
+#define TAMIS_OVER_READ 256
 
 /* One piece of work for a kernel.
  * src[p][y] points at the sample of output column 0 in source row y of plane p, for

@@ -325,7 +325,8 @@ static void leave(void *user, void *local)
 static int stopped(void *user)
 {
     const struct run *r = user;
-    return r->options->cancel && *r->options->cancel;
+    const volatile int *cancel = r->options->cancel;
+    return cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED); /* other threads set it */
 }
 
 static void report(void *user, int64_t done)

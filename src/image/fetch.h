@@ -41,7 +41,7 @@ typedef struct tamis_source {
 } tamis_source;
 
 /* Bytes that kernels may read before and after the samples of a row. */
-#define TAMIS_FETCH_SLACK 128
+#define TAMIS_FETCH_SLACK 256
 
 /* Fills in row_bytes and plane_bytes for boxes up to w x h; returns the bytes of the buffer. */
 size_t tamis_priv_fetch_layout(tamis_fetch *f, int w, int h);

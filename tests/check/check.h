@@ -75,9 +75,11 @@ const tamis_kernel *check_row_find(const tamis_filter *filter, const tamis_kerne
 /* The row that step 0 of a plan uses; NULL when it has none. */
 const tamis_kernel *check_plan_kernel(const tamis_plan *plan);
 
-/* compare.c: 0 when got is within the kernel row's tolerance of ref; else buf says where not. */
+/* compare.c: 0 when got is within the kernel row's tolerance of ref, given the largest finite
+ * magnitude in the source; else buf says where not. */
 int check_compare(const tamis_image *ref, const tamis_image *got, const tamis_kernel *kernel,
-                  char *buf, size_t size);
+                  double largest, char *buf, size_t size);
+double check_largest(const tamis_image *image);
 
 /* bench.c */
 void check_bench(check_machine *machine);

@@ -12,6 +12,7 @@ typedef struct job {
     tamis_graph *graph;
     test_picture src, guide;
     uint8_t *src_before;
+    double largest; /* of the source's finite samples */
     test_rng rng;
     const char *row; /* the row being run, for messages */
     int failed;
@@ -107,7 +108,7 @@ static void check_tiles(job *j, int cpu, const test_picture *whole)
     }
     make_result(plan, j->sample->dst_rows, &dst);
     if (run_plan(j, ctx, plan, NULL, &dst) == 0 && !test_same(&whole->image, &dst.image)) {
-        check_compare(&whole->image, &dst.image, &(tamis_kernel){.tolerance = 0}, where,
+        check_compare(&whole->image, &dst.image, &(tamis_kernel){.tolerance = 0}, 0, where,
                       sizeof where);
         snprintf(what, sizeof what, "tiles of %dx%d on %d threads give other bits, %s", tile_w,
                  tile_h, check_thread_counts[threads], where);
@@ -154,7 +155,7 @@ static void check_row(job *j, int cpu, const tamis_kernel *row, const test_pictu
     make_result(plan, j->sample->dst_rows, &dst);
     if (run_plan(j, ctx, plan, NULL, &dst) == 0) {
         j->machine->counts.compared++;
-        if (check_compare(&ref->image, &dst.image, row, where, sizeof where)) {
+        if (check_compare(&ref->image, &dst.image, row, j->largest, where, sizeof where)) {
             snprintf(what, sizeof what, "differs from the C row, %s", where);
             fail(j, what);
         }
@@ -202,6 +203,7 @@ static void make_inputs(job *j)
         test_picture_make(&j->guide, s->guide, s->w, s->h, s->dst_rows);
         test_picture_fill(&j->guide.image, s->fill, s->seed + 1);
     }
+    j->largest = s->format.type >= TAMIS_F16 ? check_largest(&j->src.image) : 0;
     j->src_before = malloc(j->src.size);
     if (!j->src_before)
         abort();
