@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages on standard error, and the exit codes that go with them. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "progress.h"
+#include "tool.h"
+
+static void say(tool *t, const char *color, const char *kind, const char *format, va_list list)
+{
+    tool_progress_hide(t);
+    if (t->colors)
+        fprintf(stderr, "tamis: \033[%sm%s\033[0m", color, kind);
+    else
+        fprintf(stderr, "tamis: %s", kind);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+}
+
+void tool_error(tool *t, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    say(t, "1;31", "error: ", format, list);
+    va_end(list);
+}
+
+int tool_usage_error(tool *t, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    say(t, "1;31", "error: ", format, list);
+    va_end(list);
+    return TOOL_USAGE;
+}
+
+void tool_warn(tool *t, const char *format, ...)
+{
+    if (t->options.quiet)
+        return;
+    va_list list;
+    va_start(list, format);
+    say(t, "1;33", "warning: ", format, list);
+    va_end(list);
+}
+
+void tool_note(tool *t, const char *format, ...)
+{
+    if (t->options.quiet)
+        return;
+    va_list list;
+    va_start(list, format);
+    say(t, "0", "", format, list);
+    va_end(list);
+}
+
+void tool_detail(tool *t, const char *format, ...)
+{
+    if (!t->options.verbose)
+        return;
+    va_list list;
+    va_start(list, format);
+    say(t, "0", "", format, list);
+    va_end(list);
+}
+
+int tool_exit_code(tamis_status status)
+{
+    switch (status) {
+    case TAMIS_OK:
+        return TOOL_OK;
+    case TAMIS_ERR_ARGUMENT:
+        return TOOL_USAGE;
+    case TAMIS_ERR_UNSUPPORTED:
+        return TOOL_UNSUPPORTED;
+    case TAMIS_ERR_MEMORY:
+    case TAMIS_ERR_LIMIT:
+        return TOOL_MEMORY;
+    case TAMIS_ERR_READ:
+        return TOOL_READ;
+    case TAMIS_ERR_WRITE:
+        return TOOL_WRITE;
+    case TAMIS_ERR_DEVICE:
+        return TOOL_DEVICE;
+    case TAMIS_ERR_CANCELED:
+        return TOOL_INTERRUPTED;
+    }
+    return TOOL_SOME_FAILED;
+}
+
+int tool_fail(tool *t, tamis_status status)
+{
+    if (*tool_cancel_flag())
+        return TOOL_INTERRUPTED;
+    tool_error(t, "%s", t->error[0] ? t->error : tamis_status_name(status));
+    return tool_exit_code(status);
+}
