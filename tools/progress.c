@@ -14,8 +14,9 @@ void tool_progress_start(tool_progress *p, tool *t, size_t files)
 {
     *p = (tool_progress){.tool = t, .mode = t->options.progress, .files = files};
     if (p->mode == TOOL_PROGRESS_AUTO)
-        p->mode =
-            isatty(STDERR_FILENO) && !t->options.quiet ? TOOL_PROGRESS_BAR : TOOL_PROGRESS_NONE;
+        p->mode = t->options.quiet ? TOOL_PROGRESS_NONE : TOOL_PROGRESS_BAR;
+    if (p->mode == TOOL_PROGRESS_BAR && !isatty(STDERR_FILENO))
+        p->mode = TOOL_PROGRESS_NONE;
     p->shown = tool_now();
 }
 

@@ -16,7 +16,7 @@ typedef struct tool_progress {
     double shown;     /* when something was last shown */
 } tool_progress;
 
-/* Settles the mode: a bar under auto only when standard error is a terminal. */
+/* Settles the mode: a bar only when standard error is a terminal. */
 void tool_progress_start(tool_progress *p, struct tool *t, size_t files);
 
 /* File number `file` (from 0) begins. */
