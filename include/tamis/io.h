@@ -20,7 +20,8 @@ extern "C" {
  *   "icc"          ICC profile
  *   "exif"         EXIF block, from its TIFF header on (without "Exif\0\0")
  *   "xmp"          XMP packet
- *   "iptc"         IPTC / Photoshop resource block
+ *   "xmp:more"     the rest of a long XMP packet in JPEG: its GUID (32 bytes), then the text
+ *   "iptc"         Photoshop resource block ("8BIM"...), or a bare IPTC record
  *   "text:KEY"     a text entry in UTF-8 (PNG tEXt, zTXt, iTXt; JPEG comment as "text:Comment")
  *   "png:cHRM"...  a PNG ancillary chunk that describes colour (gAMA, cHRM, sRGB, cICP)
  *   "tiff:TAG"     a TIFF tag by number that tamis does not interpret (GeoTIFF, GDAL, vendor),

@@ -133,19 +133,29 @@ static io_bytes sample_file(const io_format *f, int which)
     return io_load(io_path(name));
 }
 
+/* A shorter file is refused, unless only metadata is missing: then the pixels must be right. */
 static void cut_anywhere(void **state)
 {
     (void)state;
     for (int i = 0; i < io_format_count; i++)
         for (int which = 0; which < 2; which++) {
             io_bytes file = sample_file(&io_formats[i], which);
+            tamis_image whole, part;
+            io_store(io_path("cut"), file.data, file.size);
+            assert_ok(tamis_image_load(io_ctx, io_path("cut"), &whole, NULL));
+            size_t held = io_bytes_held();
             for (size_t size = 0; size < file.size; size++) {
                 io_store(io_path("cut"), file.data, size);
-                if (read_all(io_path("cut")) == TAMIS_OK)
-                    fail_msg("%s cut from %zu to %zu bytes was read", io_formats[i].name, file.size,
-                             size);
-                assert_int_equal(io_bytes_held(), 0);
+                if (tamis_image_load(io_ctx, io_path("cut"), &part, NULL) == TAMIS_OK) {
+                    if (strcmp(io_formats[i].name, "tiff") != 0)
+                        fail_msg("%s cut from %zu to %zu bytes was read", io_formats[i].name,
+                                 file.size, size);
+                    io_assert_same(&whole, &part);
+                    tamis_image_unref(&part);
+                }
+                assert_int_equal(io_bytes_held(), held);
             }
+            tamis_image_unref(&whole);
             free(file.data);
         }
 }

@@ -277,7 +277,8 @@ static void pipes_carry_the_same_bytes(void **state)
         status = tamis_image_load(io_ctx, "-", &back, NULL);
         dup2(saved_in, STDIN_FILENO);
         assert_ok(status);
-        io_assert_same(&image, &back);
+        if (!f->lossy)
+            io_assert_same(&image, &back);
         tamis_image_unref(&back);
         close(saved_in);
         close(saved);

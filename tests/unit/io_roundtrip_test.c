@@ -24,7 +24,8 @@ static void round_trip(const io_format *f, tamis_format format, int32_t w, int32
     tamis_image back;
     tamis_meta meta;
     assert_ok(tamis_reader_read(reader, 0, &back, &meta));
-    io_assert_same(&image, &back);
+    if (!f->lossy)
+        io_assert_same(&image, &back);
     assert_true(tamis_format_equal(info.image, back.format));
     assert_int_equal(info.w, w);
     assert_int_equal(info.h, h);
@@ -93,7 +94,8 @@ static void strides_are_honoured(void **state)
             continue;
         assert_ok(tamis_image_save(io_ctx, picture_path(&io_formats[i]), &view, NULL));
         assert_ok(tamis_image_load(io_ctx, picture_path(&io_formats[i]), &back, NULL));
-        io_assert_same(&view, &back);
+        if (!io_formats[i].lossy)
+            io_assert_same(&view, &back);
         tamis_image_unref(&back);
     }
     tamis_image_unref(&parent);
@@ -115,12 +117,81 @@ static void alpha_is_divided_out_where_files_are_straight(void **state)
     tamis_image_unref(&image);
 }
 
+/* A smooth picture must survive JPEG nearly unchanged, in gray and in color. */
+static void jpeg_is_close(void **state)
+{
+    (void)state;
+    for (int channels = 1; channels <= 3; channels += 2) {
+        tamis_format format = {TAMIS_U8, channels, TAMIS_PACKED, TAMIS_ALPHA_NONE};
+        tamis_image image = io_picture(format, 61, 47, 1), back;
+        for (int32_t y = 0; y < image.h; y++)
+            for (int32_t x = 0; x < image.w * channels; x++)
+                ((uint8_t *)tamis_image_row(&image, 0, y))[x] =
+                    (uint8_t)(2 * y + x / channels + 40 * (x % channels));
+        assert_ok(tamis_image_save(io_ctx, io_path("close.jpg"), &image, NULL));
+        assert_ok(tamis_image_load(io_ctx, io_path("close.jpg"), &back, NULL));
+        for (int32_t y = 0; y < image.h; y++)
+            for (int32_t x = 0; x < image.w * channels; x++)
+                assert_in_range(((uint8_t *)tamis_image_row(&back, 0, y))[x] + 4 -
+                                    ((uint8_t *)tamis_image_row(&image, 0, y))[x],
+                                0, 8);
+        tamis_image_unref(&back);
+        tamis_image_unref(&image);
+    }
+}
+
+static void raw_samples(void **state)
+{
+    (void)state;
+    for (int type = 0; type < TAMIS_TYPE_COUNT; type++) {
+        tamis_format format = {(tamis_type)type, 2, TAMIS_PLANAR, TAMIS_ALPHA_NONE};
+        tamis_image image = io_picture(format, 31, 9, 1), back;
+        assert_ok(tamis_image_save(io_ctx, io_path("plain.raw"), &image, NULL));
+        char spec[32];
+        snprintf(spec, sizeof spec, "31x9:%s:2", tamis_type_name(format.type));
+        tamis_read_options options = {.raw = spec};
+        tamis_reader *reader;
+        assert_ok(tamis_reader_open(io_ctx, io_path("plain.raw"), &options, &reader));
+        assert_ok(tamis_reader_read(reader, 0, &back, NULL));
+        io_assert_same(&image, &back);
+        tamis_image_unref(&back);
+        tamis_reader_close(&reader);
+        snprintf(spec, sizeof spec, "31x9:%s:2:1", tamis_type_name(format.type));
+        assert_int_equal(tamis_reader_open(io_ctx, io_path("plain.raw"), &options, &reader),
+                         TAMIS_ERR_READ);
+        assert_message_has("needs");
+        tamis_image_unref(&image);
+    }
+    static const char *const wrong[] = {"",
+                                        "3",
+                                        "3x",
+                                        "3x4",
+                                        "3x4:",
+                                        "3x4:u9",
+                                        "3x4:u8:0",
+                                        "3x4:u8:5",
+                                        "3x4:u8:1:-1",
+                                        "3x4:u8:1:1x",
+                                        "-3x4:u8",
+                                        "3x4:u8:1:99999999999999999999"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        tamis_read_options options = {.raw = wrong[i]};
+        tamis_reader *reader;
+        tamis_status status = tamis_reader_open(io_ctx, io_path("plain.raw"), &options, &reader);
+        if (status != TAMIS_ERR_ARGUMENT)
+            fail_msg("'%s' was taken", wrong[i]);
+        tamis_reader_close(&reader);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_format),
         cmocka_unit_test(what_a_format_cannot_hold_is_refused),
         cmocka_unit_test(strides_are_honoured),
+        cmocka_unit_test(jpeg_is_close),
+        cmocka_unit_test(raw_samples),
         cmocka_unit_test(alpha_is_divided_out_where_files_are_straight),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);

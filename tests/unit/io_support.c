@@ -12,9 +12,13 @@ static char folder[64];
 static size_t idle_bytes; /* what the context holds by itself */
 
 const io_format io_formats[] = {
-    {"png", ".png", 1u << TAMIS_U8 | 1u << TAMIS_U16, 0x1E, 1},
-    {"pnm", ".pnm", 1u << TAMIS_U8 | 1u << TAMIS_U16, 0x0A, 0},
-    {"pam", ".pam", 1u << TAMIS_U8 | 1u << TAMIS_U16, 0x1E, 1},
+    {"png", ".png", 1u << TAMIS_U8 | 1u << TAMIS_U16, 0x1E, 1, 0},
+    {"jpeg", ".jpg", 1u << TAMIS_U8, 0x0A, 0, 1},
+    {"tiff", ".tif", 0x1F, 0x1E, 1, 0},
+    {"pfm", ".pfm", 1u << TAMIS_F32, 0x0A, 0, 0},
+    {"npy", ".npy", 0x1F, 0x1E, 0, 0},
+    {"pnm", ".pnm", 1u << TAMIS_U8 | 1u << TAMIS_U16, 0x0A, 0, 0},
+    {"pam", ".pam", 1u << TAMIS_U8 | 1u << TAMIS_U16, 0x1E, 1, 0},
 };
 const int io_format_count = sizeof io_formats / sizeof *io_formats;
 

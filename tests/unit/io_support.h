@@ -57,6 +57,7 @@ typedef struct io_format {
     unsigned types;        /* bit per tamis_type */
     unsigned channels;     /* bit per number of channels */
     int alpha;             /* keeps the meaning of an alpha channel */
+    int lossy;             /* samples come back nearly the same */
 } io_format;
 extern const io_format io_formats[];
 extern const int io_format_count;

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+
+static int must_swap(tamis_plain order, tamis_format format)
+{
+    return tamis_type_size(format.type) > 1 && order.big_endian != tamis_priv_host_is_big();
+}
+
+tamis_status tamis_priv_plain_read(tamis_reader *reader, uint64_t offset, tamis_plain order,
+                                   const tamis_image *image)
+{
+    size_t bytes = tamis_priv_row_bytes(image->format, image->w);
+    size_t size = tamis_type_size(image->format.type);
+    for (int32_t i = 0; i < image->h; i++) {
+        void *row = tamis_image_row(image, 0, order.bottom_up ? image->h - 1 - i : i);
+        tamis_status status =
+            tamis_priv_reader_bytes(reader, offset + (uint64_t)i * bytes, row, bytes);
+        if (status != TAMIS_OK)
+            return status;
+        if (must_swap(order, image->format))
+            tamis_priv_swap_samples(row, bytes / size, size);
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tamis_priv_plain_write(tamis_writer *writer, tamis_plain order,
+                                    const tamis_image *image)
+{
+    tamis_rows rows;
+    size_t size = tamis_type_size(image->format.type);
+    tamis_status status = tamis_priv_rows_open(writer, image, &rows);
+    if (status != TAMIS_OK)
+        return status;
+    uint8_t *swapped = NULL;
+    if (must_swap(order, image->format)) {
+        swapped = malloc(rows.bytes);
+        if (!swapped)
+            status = tamis_priv_writer_fail(writer, TAMIS_ERR_MEMORY, "no memory");
+    }
+    for (int32_t i = 0; i < image->h && status == TAMIS_OK; i++) {
+        const void *row = tamis_priv_rows_get(&rows, order.bottom_up ? image->h - 1 - i : i);
+        if (swapped) {
+            memcpy(swapped, row, rows.bytes);
+            tamis_priv_swap_samples(swapped, rows.bytes / size, size);
+            row = swapped;
+        }
+        status = tamis_priv_writer_bytes(writer, row, rows.bytes);
+    }
+    free(swapped);
+    tamis_priv_rows_close(&rows);
+    return status;
+}

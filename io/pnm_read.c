@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PBM, PGM, PPM (P1 .. P6) and PAM (P7). Samples are scaled from 0 .. maxval to the full range of
+ * 8 or 16 bit, to nearest. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "reader.h"
+#include "text_input.h"
+
+typedef struct pnm_state {
+    int kind; /* 1 .. 7, as in "P5" */
+    uint32_t w, h, depth, maxval;
+    int has_alpha;
+    uint64_t data_at;
+} pnm_state;
+
+static int pnm_probe(const uint8_t *head, size_t size)
+{
+    return size >= 3 && head[0] == 'P' && head[1] >= '1' && head[1] <= '7' &&
+           (isspace(head[2]) || head[2] == '#');
+}
+
+static tamis_status broken_header(const tamis_reader *reader)
+{
+    return tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "broken PNM header");
+}
+
+/* WIDTH 4 / HEIGHT 3 / DEPTH 1 / MAXVAL 255 / TUPLTYPE GRAYSCALE / ENDHDR, in any order */
+static int parse_pam_header(tamis_text_input *in, pnm_state *s)
+{
+    char word[32];
+    while (tamis_priv_text_word(in, word, sizeof word)) {
+        int ok = 1;
+        if (strcmp(word, "ENDHDR") == 0) {
+            return tamis_priv_text_skip_line(in);
+        } else if (strcmp(word, "WIDTH") == 0) {
+            ok = tamis_priv_text_number(in, &s->w);
+        } else if (strcmp(word, "HEIGHT") == 0) {
+            ok = tamis_priv_text_number(in, &s->h);
+        } else if (strcmp(word, "DEPTH") == 0) {
+            ok = tamis_priv_text_number(in, &s->depth);
+        } else if (strcmp(word, "MAXVAL") == 0) {
+            ok = tamis_priv_text_number(in, &s->maxval);
+        } else if (strcmp(word, "TUPLTYPE") == 0) {
+            ok = tamis_priv_text_word(in, word, sizeof word);
+            size_t n = strlen(word);
+            s->has_alpha = n > 6 && strcmp(word + n - 6, "_ALPHA") == 0;
+        } else {
+            ok = 0;
+        }
+        if (!ok)
+            return 0;
+    }
+    return 0;
+}
+
+static int parse_header(tamis_text_input *in, pnm_state *s)
+{
+    char magic[4];
+    if (!tamis_priv_text_word(in, magic, sizeof magic))
+        return 0;
+    s->kind = magic[1] - '0';
+    if (s->kind == 7)
+        return parse_pam_header(in, s);
+    s->depth = s->kind == 3 || s->kind == 6 ? 3 : 1;
+    s->maxval = 1;
+    if (!tamis_priv_text_number(in, &s->w) || !tamis_priv_text_number(in, &s->h))
+        return 0;
+    if (s->kind != 1 && s->kind != 4 && !tamis_priv_text_number(in, &s->maxval))
+        return 0;
+    return isspace(tamis_priv_text_next(in));
+}
+
+static tamis_status pnm_open(tamis_reader *reader)
+{
+    pnm_state *s = calloc(1, sizeof *s);
+    reader->state = s;
+    if (!s)
+        return tamis_priv_reader_fail(reader, TAMIS_ERR_MEMORY, "no memory");
+    tamis_text_input in;
+    tamis_priv_text_open(&in, &reader->source, 0);
+    if (!parse_header(&in, s) || s->w == 0 || s->h == 0 || s->depth == 0 || s->maxval == 0 ||
+        s->maxval > 65535)
+        return broken_header(reader);
+    s->data_at = tamis_priv_text_position(&in);
+    return TAMIS_OK;
+}
+
+static void pnm_close(tamis_reader *reader)
+{
+    free(reader->state);
+}
+
+/* Bytes that a row takes at least: text has a digit a sample, and blanks but for P1. */
+static uint64_t min_row_bytes(const pnm_state *s)
+{
+    uint64_t samples = (uint64_t)s->w * s->depth;
+    if (s->kind == 1)
+        return samples;
+    if (s->kind == 4)
+        return (samples + 7) / 8;
+    if (s->kind == 2 || s->kind == 3)
+        return 2 * samples - 1;
+    return samples * (s->maxval > 255 ? 2 : 1);
+}
+
+static tamis_status pnm_info(tamis_reader *reader, int page, tamis_file_info *out)
+{
+    const pnm_state *s = reader->state;
+    (void)page;
+    if (s->depth > TAMIS_MAX_CHANNELS)
+        return tamis_priv_reader_fail(reader, TAMIS_ERR_UNSUPPORTED,
+                                      "PAM with %u channels; at most %d are possible",
+                                      (unsigned)s->depth, TAMIS_MAX_CHANNELS);
+    tamis_status status = tamis_priv_reader_check_size(reader, s->w, s->h);
+    if (status != TAMIS_OK)
+        return status;
+    if (min_row_bytes(s) * s->h > reader->source.size - s->data_at)
+        return tamis_priv_reader_short(reader);
+    int alpha = s->has_alpha && s->depth % 2 == 0;
+    out->image = (tamis_format){s->maxval > 255 ? TAMIS_U16 : TAMIS_U8, (int)s->depth, TAMIS_PACKED,
+                                alpha ? TAMIS_ALPHA_STRAIGHT : TAMIS_ALPHA_NONE};
+    out->w = (int32_t)s->w;
+    out->h = (int32_t)s->h;
+    for (uint32_t v = s->maxval; v; v >>= 1)
+        out->file_bits++;
+    snprintf(out->detail, sizeof out->detail, "P%d, maxval %u", s->kind, (unsigned)s->maxval);
+    return TAMIS_OK;
+}
+
+static tamis_status too_bright(const tamis_reader *reader, unsigned v, unsigned maxval)
+{
+    return tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "a sample of %u is above maxval %u", v,
+                                  maxval);
+}
+
+static void store(uint8_t *row, size_t i, unsigned v, unsigned maxval)
+{
+    unsigned full = maxval > 255 ? 65535 : 255;
+    if (maxval != full)
+        v = (v * full + maxval / 2) / maxval; /* below 2^32: both factors are at most 65535 */
+    uint16_t wide = (uint16_t)v;
+    if (maxval > 255)
+        memcpy(row + 2 * i, &wide, 2);
+    else
+        row[i] = (uint8_t)v;
+}
+
+static tamis_status read_text(tamis_reader *reader, const tamis_image *image)
+{
+    const pnm_state *s = reader->state;
+    tamis_text_input in;
+    tamis_priv_text_open(&in, &reader->source, s->data_at);
+    size_t samples = (size_t)s->w * s->depth;
+    for (int32_t y = 0; y < image->h; y++) {
+        uint8_t *row = tamis_image_row(image, 0, y);
+        for (size_t i = 0; i < samples; i++) {
+            uint32_t v;
+            int ok = s->kind == 1 ? tamis_priv_text_bit(&in, &v) : tamis_priv_text_number(&in, &v);
+            if (!ok)
+                return tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "row %d: a number is missing",
+                                              y);
+            if (v > s->maxval)
+                return too_bright(reader, v, s->maxval);
+            store(row, i, s->kind == 1 ? 1 - v : v, s->maxval);
+        }
+    }
+    return TAMIS_OK;
+}
+
+static void unpack_bits(const uint8_t *bits, uint8_t *row, uint32_t w)
+{
+    for (uint32_t x = 0; x < w; x++)
+        row[x] = bits[x / 8] >> (7 - x % 8) & 1 ? 0 : 255; /* 1 is black */
+}
+
+/* Scales a row of raw samples into the image's. */
+static tamis_status scale_row(tamis_reader *reader, const uint8_t *raw, uint8_t *row)
+{
+    const pnm_state *s = reader->state;
+    size_t samples = (size_t)s->w * s->depth;
+    if (s->maxval == 255) {
+        memcpy(row, raw, samples);
+        return TAMIS_OK;
+    }
+    for (size_t i = 0; i < samples; i++) {
+        unsigned v = s->maxval > 255 ? tamis_priv_be16(raw + 2 * i) : raw[i];
+        if (v > s->maxval)
+            return too_bright(reader, v, s->maxval);
+        store(row, i, v, s->maxval);
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status read_binary(tamis_reader *reader, const tamis_image *image)
+{
+    const pnm_state *s = reader->state;
+    size_t bytes = (size_t)min_row_bytes(s);
+    uint8_t *raw = malloc(bytes);
+    tamis_status status = TAMIS_OK;
+    if (!raw)
+        return tamis_priv_reader_fail(reader, TAMIS_ERR_MEMORY, "no memory");
+    for (int32_t y = 0; y < image->h && status == TAMIS_OK; y++) {
+        uint8_t *row = tamis_image_row(image, 0, y);
+        status = tamis_priv_reader_bytes(reader, s->data_at + (uint64_t)y * bytes, raw, bytes);
+        if (status != TAMIS_OK)
+            break;
+        if (s->kind == 4)
+            unpack_bits(raw, row, s->w);
+        else
+            status = scale_row(reader, raw, row);
+    }
+    free(raw);
+    return status;
+}
+
+static tamis_status pnm_pixels(tamis_reader *reader, int page, const tamis_image *image,
+                               tamis_meta *meta)
+{
+    const pnm_state *s = reader->state;
+    (void)page;
+    (void)meta;
+    return s->kind <= 3 ? read_text(reader, image) : read_binary(reader, image);
+}
+
+const tamis_decoder tamis_priv_decoder_pnm = {
+    .name = "pnm",
+    .probe = pnm_probe,
+    .open = pnm_open,
+    .info = pnm_info,
+    .pixels = pnm_pixels,
+    .close = pnm_close,
+};

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "meta.h"
+
+#define DEFAULT_MAX_PIXELS ((uint64_t)1 << 34)
+#define MAX_PIXELS         ((uint64_t)1 << 58) /* so that byte counts fit into 64 bits */
+
+static const tamis_decoder *const decoders[] = {
+    &tamis_priv_decoder_png, &tamis_priv_decoder_jpeg, &tamis_priv_decoder_tiff,
+    &tamis_priv_decoder_pnm, &tamis_priv_decoder_pfm,  &tamis_priv_decoder_npy,
+};
+#define DECODER_COUNT (sizeof decoders / sizeof *decoders)
+
+tamis_status tamis_priv_reader_fail(const tamis_reader *reader, tamis_status status,
+                                    const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return tamis_ctx_fail(reader->ctx, status, "%s: %s", reader->name, text);
+}
+
+tamis_status tamis_priv_reader_short(const tamis_reader *reader)
+{
+    if (reader->source.error)
+        return tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "cannot read: %s",
+                                      strerror(reader->source.error));
+    return tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "the file ends too early (%llu bytes)",
+                                  (unsigned long long)reader->source.size);
+}
+
+tamis_status tamis_priv_reader_bytes(tamis_reader *reader, uint64_t offset, void *buf, size_t size)
+{
+    if (tamis_priv_source_read(&reader->source, offset, buf, size) != size)
+        return tamis_priv_reader_short(reader);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_priv_reader_check_size(const tamis_reader *reader, uint64_t w, uint64_t h)
+{
+    if (w < 1 || h < 1 || w > INT32_MAX || h > INT32_MAX)
+        return tamis_priv_reader_fail(reader, TAMIS_ERR_READ,
+                                      "size %llux%llu is outside 1 .. 2147483647",
+                                      (unsigned long long)w, (unsigned long long)h);
+    if (w * h > reader->max_pixels)
+        return tamis_priv_reader_fail(
+            reader, TAMIS_ERR_LIMIT, "%llux%llu pixels are more than the limit of %llu",
+            (unsigned long long)w, (unsigned long long)h, (unsigned long long)reader->max_pixels);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_priv_reader_check_data(const tamis_reader *reader, uint64_t decoded,
+                                          uint64_t stored, uint64_t max_expansion)
+{
+    if (decoded / max_expansion > stored)
+        return tamis_priv_reader_fail(reader, TAMIS_ERR_READ,
+                                      "%llu bytes of data cannot hold the %llu bytes of pixels "
+                                      "that the header promises",
+                                      (unsigned long long)stored, (unsigned long long)decoded);
+    return TAMIS_OK;
+}
+
+static char *copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+    if (copy)
+        memcpy(copy, text, size);
+    return copy;
+}
+
+static tamis_status choose_decoder(tamis_reader *reader)
+{
+    uint8_t head[TAMIS_PROBE_BYTES];
+    size_t n = tamis_priv_source_read(&reader->source, 0, head, sizeof head);
+    if (reader->source.error)
+        return tamis_priv_reader_short(reader);
+    if (n == 0)
+        return tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "the file is empty");
+    for (size_t i = 0; i < DECODER_COUNT && !reader->decoder; i++)
+        if (decoders[i]->probe(head, n))
+            reader->decoder = decoders[i];
+    if (reader->decoder)
+        return TAMIS_OK;
+    char known[128] = "";
+    for (size_t i = 0; i < DECODER_COUNT; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
+                 decoders[i]->name);
+    return tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "not a picture of a known format (%s)",
+                                  known);
+}
+
+/* Facts of a page as stored, checked against the limits. */
+static tamis_status stored_info(tamis_reader *reader, int page, tamis_file_info *out)
+{
+    *out = (tamis_file_info){0};
+    if (page < 0 || page >= reader->pages)
+        return tamis_priv_reader_fail(reader, TAMIS_ERR_ARGUMENT, "page %d is outside 0 .. %d",
+                                      page, reader->pages - 1);
+    snprintf(out->format, sizeof out->format, "%s", reader->decoder->name);
+    out->pages = reader->pages;
+    out->orientation = 1;
+    return reader->decoder->info(reader, page, out);
+}
+
+static tamis_status open_content(tamis_reader *reader, const char *path)
+{
+    tamis_status status = tamis_priv_source_open(reader->ctx, path, reader->name, &reader->source);
+    if (status == TAMIS_OK && !reader->raw)
+        status = choose_decoder(reader);
+    if (status == TAMIS_OK && reader->raw) {
+        reader->decoder = &tamis_priv_decoder_raw;
+        status = reader->decoder->open(reader);
+    }
+    if (status == TAMIS_OK)
+        status = tamis_priv_source_load(&reader->source, reader->load_max);
+    if (status == TAMIS_OK && !reader->raw)
+        status = reader->decoder->open(reader);
+    tamis_file_info info;
+    return status == TAMIS_OK ? stored_info(reader, 0, &info) : status;
+}
+
+tamis_status tamis_reader_open(tamis_ctx *ctx, const char *path, const tamis_read_options *options,
+                               tamis_reader **out)
+{
+    *out = NULL;
+    tamis_reader *reader = calloc(1, sizeof *reader);
+    if (!reader)
+        return tamis_ctx_fail(ctx, TAMIS_ERR_MEMORY, "%s: no memory", path);
+    reader->ctx = ctx;
+    reader->source.fd = -1;
+    reader->pages = 1;
+    reader->max_pixels = options && options->max_pixels ? options->max_pixels : DEFAULT_MAX_PIXELS;
+    if (reader->max_pixels > MAX_PIXELS)
+        reader->max_pixels = MAX_PIXELS;
+    reader->keep_orientation = options && options->keep_orientation;
+    reader->name = copy_text(strcmp(path, "-") == 0 ? "standard input" : path);
+    reader->load_max = UINT64_MAX;
+    if (options && options->raw)
+        reader->raw = copy_text(options->raw);
+    tamis_status status = TAMIS_OK;
+    if (!reader->name || (options && options->raw && !reader->raw))
+        status = tamis_ctx_fail(ctx, TAMIS_ERR_MEMORY, "%s: no memory", path);
+    if (status == TAMIS_OK)
+        status = open_content(reader, path);
+    if (status != TAMIS_OK)
+        tamis_reader_close(&reader);
+    *out = reader;
+    return status;
+}
+
+tamis_status tamis_reader_info(tamis_reader *reader, int page, tamis_file_info *out)
+{
+    tamis_status status = stored_info(reader, page, out);
+    if (status == TAMIS_OK && out->orientation >= 5 && !reader->keep_orientation) {
+        int32_t w = out->w;
+        out->w = out->h;
+        out->h = w;
+    }
+    return status;
+}
+
+static tamis_status read_upright(tamis_reader *reader, int page, tamis_image *image,
+                                 tamis_meta *meta)
+{
+    tamis_file_info info;
+    tamis_status status = stored_info(reader, page, &info);
+    if (status == TAMIS_OK)
+        status = tamis_image_create(reader->ctx, info.image, info.w, info.h, image);
+    if (status == TAMIS_OK)
+        status = reader->decoder->pixels(reader, page, image, meta);
+    meta->orientation = info.orientation;
+    if (status != TAMIS_OK || info.orientation == 1 || reader->keep_orientation)
+        return status;
+    status = tamis_priv_image_turn(reader->ctx, image, info.orientation);
+    tamis_priv_meta_mark_upright(meta);
+    if (info.orientation >= 5) {
+        double dpi_x = meta->dpi_x;
+        meta->dpi_x = meta->dpi_y;
+        meta->dpi_y = dpi_x;
+    }
+    return status;
+}
+
+tamis_status tamis_reader_read(tamis_reader *reader, int page, tamis_image *image, tamis_meta *meta)
+{
+    tamis_meta own = {0};
+    *image = (tamis_image){0};
+    tamis_status status = read_upright(reader, page, image, &own);
+    if (status != TAMIS_OK)
+        tamis_image_unref(image);
+    if (status != TAMIS_OK || !meta)
+        tamis_meta_clear(&own);
+    if (meta)
+        *meta = own;
+    return status;
+}
+
+void tamis_reader_close(tamis_reader **reader)
+{
+    tamis_reader *r = reader ? *reader : NULL;
+    if (!r)
+        return;
+    if (r->decoder)
+        r->decoder->close(r);
+    tamis_priv_source_close(&r->source);
+    free(r->name);
+    free(r->raw);
+    free(r);
+    *reader = NULL;
+}
+
+tamis_status tamis_image_load(tamis_ctx *ctx, const char *path, tamis_image *image,
+                              tamis_meta *meta)
+{
+    tamis_reader *reader;
+    *image = (tamis_image){0};
+    if (meta)
+        *meta = (tamis_meta){0};
+    tamis_status status = tamis_reader_open(ctx, path, NULL, &reader);
+    if (status == TAMIS_OK)
+        status = tamis_reader_read(reader, 0, image, meta);
+    tamis_reader_close(&reader);
+    return status;
+}

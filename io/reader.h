@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a file format plugs into tamis_reader. */
+#ifndef TAMIS_IO_READER_H
+#define TAMIS_IO_READER_H
+
+#include <tamis/io.h>
+
+#include "source.h"
+
+/* Bytes of a file that probes see. */
+#define TAMIS_PROBE_BYTES 512
+
+typedef struct tamis_decoder {
+    const char *name;
+    /* Whether a file that starts with these bytes is of this format. */
+    int (*probe)(const uint8_t *head, size_t size);
+    /* Sets reader->state and reader->pages; on failure close() is called as well. */
+    tamis_status (*open)(tamis_reader *reader);
+    /* Facts about a page, with w and h as stored in the file. Checks the header against what the
+     * file can hold. */
+    tamis_status (*info)(tamis_reader *reader, int page, tamis_file_info *out);
+    /* Fills image, made as info() said, and meta (not NULL, empty). */
+    tamis_status (*pixels)(tamis_reader *reader, int page, const tamis_image *image,
+                           tamis_meta *meta);
+    void (*close)(tamis_reader *reader);
+} tamis_decoder;
+
+struct tamis_reader {
+    tamis_ctx *ctx;
+    char *name; /* for messages */
+    char *raw;  /* the raw spec, or NULL */
+    tamis_source source;
+    const tamis_decoder *decoder;
+    void *state; /* of the decoder */
+    int pages;
+    uint64_t load_max; /* bytes of a pipe that are of use */
+    uint64_t max_pixels;
+    int keep_orientation;
+};
+
+extern const tamis_decoder tamis_priv_decoder_png, tamis_priv_decoder_jpeg, tamis_priv_decoder_tiff,
+    tamis_priv_decoder_pnm, tamis_priv_decoder_pfm, tamis_priv_decoder_npy, tamis_priv_decoder_raw;
+
+/* Fails with "NAME: " and the text. */
+tamis_status tamis_priv_reader_fail(const tamis_reader *reader, tamis_status status,
+                                    const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Fails since data ended early, or since reading gave an error. */
+tamis_status tamis_priv_reader_short(const tamis_reader *reader);
+
+/* Reads exactly size bytes. Errors: READ. */
+tamis_status tamis_priv_reader_bytes(tamis_reader *reader, uint64_t offset, void *buf, size_t size);
+
+/* Checks a picture's size against the limits. Errors: READ, LIMIT. */
+tamis_status tamis_priv_reader_check_size(const tamis_reader *reader, uint64_t w, uint64_t h);
+
+/* Checks decoded bytes against what stored bytes can expand to at best, so that a small file with
+ * a boastful header costs nothing. Errors: READ. */
+tamis_status tamis_priv_reader_check_data(const tamis_reader *reader, uint64_t decoded,
+                                          uint64_t stored, uint64_t max_expansion);
+
+/* Turns the pixels as an EXIF orientation asks, replacing image where its size changes.
+ * Errors: MEMORY, LIMIT. */
+tamis_status tamis_priv_image_turn(tamis_ctx *ctx, tamis_image *image, int orientation);
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "writer.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "meta.h"
+#include "target.h"
+
+#define DEFAULT_QUALITY 92
+#define DEFAULT_LEVEL   6
+
+static const tamis_encoder *const encoders[] = {
+    &tamis_priv_encoder_png, &tamis_priv_encoder_jpeg, &tamis_priv_encoder_tiff,
+    &tamis_priv_encoder_pnm, &tamis_priv_encoder_pam,  &tamis_priv_encoder_pfm,
+    &tamis_priv_encoder_npy, &tamis_priv_encoder_raw,
+};
+#define ENCODER_COUNT (sizeof encoders / sizeof *encoders)
+
+tamis_status tamis_priv_writer_fail(const tamis_writer *writer, tamis_status status,
+                                    const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return tamis_ctx_fail(writer->ctx, status, "%s: %s", writer->name, text);
+}
+
+tamis_status tamis_priv_writer_sink_failed(const tamis_writer *writer)
+{
+    return tamis_priv_writer_fail(writer, TAMIS_ERR_WRITE, "cannot write: %s",
+                                  strerror(writer->sink.error));
+}
+
+tamis_status tamis_priv_writer_bytes(tamis_writer *writer, const void *data, size_t size)
+{
+    if (!tamis_priv_sink_write(&writer->sink, data, size))
+        return tamis_priv_writer_sink_failed(writer);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_priv_rows_open(const tamis_writer *writer, const tamis_image *image,
+                                  tamis_rows *out)
+{
+    *out = (tamis_rows){.image = image, .bytes = tamis_priv_row_bytes(image->format, image->w)};
+    out->straighten =
+        image->format.alpha == TAMIS_ALPHA_PREMULTIPLIED && writer->encoder->straight_alpha;
+    if (image->format.layout == TAMIS_PLANAR)
+        out->packed = malloc(out->bytes);
+    if (out->straighten)
+        out->straight = malloc(out->bytes);
+    if ((image->format.layout == TAMIS_PLANAR && !out->packed) ||
+        (out->straighten && !out->straight)) {
+        tamis_priv_rows_close(out);
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_MEMORY, "no memory");
+    }
+    return TAMIS_OK;
+}
+
+const void *tamis_priv_rows_get(tamis_rows *rows, int32_t y)
+{
+    tamis_format format = rows->image->format;
+    const void *row = tamis_priv_packed_row(rows->image, y, rows->packed);
+    if (!rows->straighten)
+        return row;
+    tamis_priv_unpremultiply(format.type, format.channels, row, rows->straight, rows->image->w);
+    return rows->straight;
+}
+
+void tamis_priv_rows_close(tamis_rows *rows)
+{
+    free(rows->packed);
+    free(rows->straight);
+    *rows = (tamis_rows){0};
+}
+
+/* Whether word is one of the blank-separated words of list. */
+static int has_word(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *p = list; *p;) {
+        size_t n = strcspn(p, " ");
+        if (n == length && memcmp(p, word, n) == 0)
+            return 1;
+        p += n + (p[n] == ' ');
+    }
+    return 0;
+}
+
+static const tamis_encoder *find_encoder(const char *format, const char *extension)
+{
+    for (size_t i = 0; i < ENCODER_COUNT; i++)
+        if (format ? strcmp(encoders[i]->name, format) == 0
+                   : has_word(encoders[i]->extensions, extension))
+            return encoders[i];
+    /* "pgm" or "jpg" as a format mean what they mean as extensions. */
+    for (size_t i = 0; format && i < ENCODER_COUNT; i++)
+        if (has_word(encoders[i]->extensions, format))
+            return encoders[i];
+    return NULL;
+}
+
+static char *extension_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    const char *text = dot && dot > base ? dot + 1 : "";
+    char *out = malloc(strlen(text) + 1);
+    for (size_t i = 0; out && i <= strlen(text); i++)
+        out[i] = (char)tolower((unsigned char)text[i]);
+    return out;
+}
+
+static tamis_status unknown_format(const tamis_writer *writer, const char *format)
+{
+    char known[256] = "";
+    for (size_t i = 0; i < ENCODER_COUNT; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? " " : "",
+                 format ? encoders[i]->name : encoders[i]->extensions);
+    if (format)
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_UNSUPPORTED,
+                                      "unknown format '%s' (known: %s)", format, known);
+    if (!*writer->extension)
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_UNSUPPORTED,
+                                      "no extension tells the format; name the format "
+                                      "(known: %s)",
+                                      known);
+    return tamis_priv_writer_fail(writer, TAMIS_ERR_UNSUPPORTED,
+                                  "unknown extension '.%s' (known: %s)", writer->extension, known);
+}
+
+static tamis_status take_options(tamis_writer *writer, const tamis_write_options *o)
+{
+    writer->overwrite = o->overwrite;
+    writer->quality = o->quality ? o->quality : DEFAULT_QUALITY;
+    writer->level = o->level ? o->level : DEFAULT_LEVEL;
+    writer->tile = o->tile;
+    writer->expected_pages = o->pages;
+    const char *compression = o->compression ? o->compression : "deflate";
+    if (writer->quality < 1 || writer->quality > 100)
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_ARGUMENT,
+                                      "quality = %d is outside 1 .. 100", writer->quality);
+    if (writer->level < 1 || writer->level > 9)
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_ARGUMENT, "level = %d is outside 1 .. 9",
+                                      writer->level);
+    if (writer->tile < 0 || writer->tile > 32768 || writer->tile % 16)
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_ARGUMENT,
+                                      "tile = %d is not a multiple of 16 within 0 .. 32768",
+                                      writer->tile);
+    if (!has_word("none deflate lzw", compression))
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_ARGUMENT,
+                                      "compression = %s is none of none, deflate, lzw",
+                                      compression);
+    snprintf(writer->compression, sizeof writer->compression, "%s", compression);
+    return TAMIS_OK;
+}
+
+static tamis_status open_checked(tamis_writer *writer, const char *path,
+                                 const tamis_write_options *options)
+{
+    tamis_status status = take_options(writer, options);
+    if (status != TAMIS_OK)
+        return status;
+    writer->encoder = find_encoder(options->format, writer->extension);
+    if (!writer->encoder)
+        return unknown_format(writer, options->format);
+    return tamis_priv_target_open(writer, path);
+}
+
+tamis_status tamis_writer_open(tamis_ctx *ctx, const char *path, const tamis_write_options *options,
+                               tamis_writer **out)
+{
+    static const tamis_write_options defaults;
+    *out = NULL;
+    tamis_writer *writer = calloc(1, sizeof *writer);
+    if (!writer)
+        return tamis_ctx_fail(ctx, TAMIS_ERR_MEMORY, "%s: no memory", path);
+    const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
+    writer->ctx = ctx;
+    writer->sink.fd = -1;
+    writer->out_fd = -1;
+    writer->name = malloc(strlen(name) + 1);
+    writer->extension = extension_of(path);
+    tamis_status status;
+    if (writer->name && writer->extension) {
+        strcpy(writer->name, name);
+        status = open_checked(writer, path, options ? options : &defaults);
+    } else {
+        status = tamis_ctx_fail(ctx, TAMIS_ERR_MEMORY, "%s: no memory", path);
+    }
+    if (status != TAMIS_OK)
+        tamis_writer_close(&writer);
+    *out = writer;
+    return status;
+}
+
+static int can_hold(const tamis_encoder *encoder, tamis_format format)
+{
+    return (encoder->types & TAMIS_TYPE_BIT(format.type)) &&
+           (encoder->channels & 1u << format.channels) &&
+           (encoder->holds_alpha || format.alpha == TAMIS_ALPHA_NONE);
+}
+
+static tamis_status check_format(const tamis_writer *writer, tamis_format format)
+{
+    if (can_hold(writer->encoder, format))
+        return TAMIS_OK;
+    char able[128] = "";
+    for (size_t i = 0; i < ENCODER_COUNT; i++)
+        if (can_hold(encoders[i], format))
+            snprintf(able + strlen(able), sizeof able - strlen(able), "%s%s", *able ? ", " : "",
+                     encoders[i]->name);
+    return tamis_priv_writer_fail(
+        writer, TAMIS_ERR_UNSUPPORTED, "%s cannot hold %s samples in %d channel%s%s (%s can)",
+        writer->encoder->name, tamis_type_name(format.type), format.channels,
+        format.channels > 1 ? "s" : "", format.alpha != TAMIS_ALPHA_NONE ? " with alpha" : "",
+        *able ? able : "no format");
+}
+
+static tamis_status write_page(tamis_writer *writer, const tamis_image *image,
+                               const tamis_meta *meta)
+{
+    tamis_status status = tamis_image_check(writer->ctx, image);
+    if (status == TAMIS_OK)
+        status = check_format(writer, image->format);
+    if (status != TAMIS_OK)
+        return status;
+    if (writer->pages > 0 && !writer->encoder->multi_page)
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_UNSUPPORTED,
+                                      "%s holds one picture only (tiff holds several)",
+                                      writer->encoder->name);
+    tamis_meta ready;
+    status = tamis_priv_meta_for_file(meta, image->format, image->w, image->h, &ready);
+    if (status != TAMIS_OK)
+        return tamis_priv_writer_fail(writer, status, "no memory");
+    status = writer->encoder->write(writer, image, &ready);
+    tamis_meta_clear(&ready);
+    writer->pages++;
+    return status;
+}
+
+tamis_status tamis_writer_write(tamis_writer *writer, const tamis_image *image,
+                                const tamis_meta *meta)
+{
+    if (writer->failed || writer->finished)
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_WRITE, "writing has already ended");
+    tamis_status status = write_page(writer, image, meta);
+    writer->failed = status != TAMIS_OK;
+    return status;
+}
+
+tamis_status tamis_writer_finish(tamis_writer *writer)
+{
+    if (writer->failed || writer->finished || writer->pages == 0)
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_WRITE, "nothing whole to finish");
+    writer->finished = 1;
+    tamis_status status = TAMIS_OK;
+    if (writer->encoder->finish)
+        status = writer->encoder->finish(writer);
+    if (status == TAMIS_OK)
+        status = tamis_priv_target_commit(writer);
+    writer->failed = status != TAMIS_OK;
+    if (writer->failed)
+        tamis_priv_target_discard(writer);
+    return status;
+}
+
+void tamis_writer_close(tamis_writer **writer)
+{
+    tamis_writer *w = writer ? *writer : NULL;
+    if (!w)
+        return;
+    if (w->encoder && w->encoder->close)
+        w->encoder->close(w);
+    tamis_priv_target_discard(w);
+    free(w->name);
+    free(w->extension);
+    free(w->path);
+    free(w);
+    *writer = NULL;
+}
+
+tamis_status tamis_image_save(tamis_ctx *ctx, const char *path, const tamis_image *image,
+                              const tamis_meta *meta)
+{
+    tamis_write_options options = {.overwrite = 1};
+    tamis_writer *writer;
+    tamis_status status = tamis_writer_open(ctx, path, &options, &writer);
+    if (status == TAMIS_OK)
+        status = tamis_writer_write(writer, image, meta);
+    if (status == TAMIS_OK)
+        status = tamis_writer_finish(writer);
+    tamis_writer_close(&writer);
+    return status;
+}
