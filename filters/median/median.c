@@ -134,7 +134,7 @@ static const tamis_kernel median_kernels_c[] = {
 TAMIS_KERNEL_DECLARE(median);
 static const tamis_kernel *const median_kernels[] = TAMIS_KERNEL_LIST(median);
 
-/* Enough for every row: the reference's list, the networks' rows. */
+/* Enough for every row: the reference's list, the networks' lists. */
 static size_t median_scratch(const void *coef, int w, int h, int step)
 {
     const median_coef *k = coef;
@@ -144,8 +144,7 @@ static size_t median_scratch(const void *coef, int w, int h, int step)
     (void)step;
     if (!median_sorts(k))
         return list;
-    size_t rows = (size_t)MEDIAN_LISTS(k->w) * (size_t)MEDIAN_PITCH(k->w);
-    return rows > list ? rows : list;
+    return list > MEDIAN_SORT_BYTES(k->w) ? list : MEDIAN_SORT_BYTES(k->w);
 }
 
 static tamis_status median_plan(tamis_node *node)

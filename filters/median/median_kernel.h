@@ -13,18 +13,12 @@ typedef struct median_coef {
 } median_coef;
 
 /* Side of the largest square median that is done by a sorting network. */
-#define MEDIAN_MAX_SORT 15
+#define MEDIAN_MAX_SORT 13
 
-/* Networks keep sorted columns and what is merged from them in rows of this many bytes; a row
- * holds a chunk of the tile and the columns that windows at its end need. */
-#define MEDIAN_CHUNK(k) ((k) <= 7 ? 1024 : 512)
-#define MEDIAN_PITCH(k) (MEDIAN_CHUNK(k) + ((k)-1) * TAMIS_MAX_CHANNELS * 4 + 2 * 64)
-/* Columns merged into a group on the way to a half, and into a half of the window. */
-#define MEDIAN_GROUP(k) ((k) < 9 ? 1 : (k) < 13 ? 2 : 3)
-#define MEDIAN_HALF(k)  (((k)-1) / 2)
-/* Rows of that size: columns, groups and halves of the k - 1 rows that two windows share and of
- * the two rows that they do not. */
-#define MEDIAN_LISTS(k) (((k) + 1) * (1 + MEDIAN_GROUP(k) + MEDIAN_HALF(k)))
+/* Bytes of a row in the strips that the networks for 5 x 5 go down in. */
+#define MEDIAN_STRIP_5 512
+/* Bytes of what networks keep: 48 * k vectors; for k = 5 25 vectors for each in a strip. */
+#define MEDIAN_SORT_BYTES(k) ((k) == 5 ? 25 * MEDIAN_STRIP_5 : 3 * 16 * 64 * (size_t)(k))
 
 /* The bits that stand for a NaN result, the same in every row. */
 #define MEDIAN_NAN_BITS 0x7fc00000

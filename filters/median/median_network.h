@@ -3,19 +3,20 @@
  * says what V, LANES, LOAD, STORE, MIN and MAX are.
  *
  * Lanes are neighboring samples of a row, and a network of minima and maxima, the same for all,
- * finds the median. Three ideas keep it small:
+ * finds the median, going down in strips of columns. Three ideas keep the network small:
  *
- * Sharing between rows. Two output rows y and y + 1 are made together. Their windows of K x K have
- * K - 1 rows in common, the core; each has one row more, above or below.
+ * Rows are sorted once. The K samples of a row that belong to the windows of a lane are sorted when
+ * the row comes in and serve all K outputs whose windows hold them. So are merged blocks of two and
+ * of four rows that begin at a multiple of their size.
  *
- * Sharing between columns. Whatever is computed at x from columns x .. x + m - 1 serves every
- * window that has these columns: it is stored in a row of its own and read again at a distance.
- * So the core columns are sorted once, m = (K - 1) / 2 neighbors are merged once, and the core is
- * list(x) + list(x + m) + column(x + K - 1).
+ * Outputs come in groups. The windows of two outputs y and y + 1 have K - 1 rows in common, the
+ * core, and one row each of their own; those of four outputs have K - 3 rows in common, to which
+ * two rows are added for each half. A core is merged from blocks once.
  *
- * Dropping ranks. In a sorted part of m of the n = K * K samples, an element with more than n / 2
- * of the part on one side of it cannot be the median; what is left of the core has K + 1 elements.
- * The networks are written out whole, by Batcher's odd-even merge, and the compiler removes every
+ * Ranks are dropped. In a sorted part of the n = K * K samples, an element with more than n / 2 of
+ * the part on one side of it cannot be the median. Of K - 1 rows only K + 1 elements remain.
+ *
+ * Networks are written out whole, by Batcher's odd-even merge, and the compiler removes every
  * minimum and maximum that nothing uses. This works because K and all sizes are constants once
  * everything has been inlined, so loops over networks are unrolled completely. */
 
@@ -92,196 +93,258 @@ TAMIS_INLINE void sort(V *v, int n)
     sort_runs(v, n, 8);
 }
 
-/* A list in memory: element i of position x is at[i * pitch + x]. */
-typedef struct list {
-    SAMPLE *at;
-    ptrdiff_t pitch;
-} list;
+/* A part of m samples is kept as its elements low(m) .. high(m) in order. */
+#define RANK(K)    ((K) * (K) / 2)
+#define LOW(m, K)  ((m)-1 > RANK(K) ? (m)-1 - RANK(K) : 0)
+#define HIGH(m, K) ((m)-1 > RANK(K) ? RANK(K) : (m)-1)
+#define KEPT(m, K) (HIGH(m, K) - LOW(m, K) + 1)
 
-TAMIS_INLINE void take(V *v, list l, ptrdiff_t x, int from, int count)
+/* Merges the part of rows_a rows in v with the part of rows_b rows that lies behind it. Returns the
+ * place of the first element that is kept. */
+TAMIS_INLINE V *combine(V *v, int rows_a, int rows_b, const int K)
+{
+    const int a = rows_a * K, b = rows_b * K;
+    merge(v, KEPT(a, K), KEPT(b, K));
+    return v + LOW(a + b, K) - LOW(a, K) - LOW(b, K);
+}
+
+TAMIS_INLINE void copy(V *to, const V *from, int n)
 {
     UNROLL
-    for (int i = 0; i < count; i++)
-        v[i] = LOAD(l.at + (from + i) * l.pitch + x);
+    for (int i = 0; i < n; i++)
+        to[i] = from[i];
 }
 
-TAMIS_INLINE void put(const V *v, list l, ptrdiff_t x, int count)
+/* The K samples of a row that belong to the windows of each lane, sorted. */
+TAMIS_INLINE void sorted_row(V *v, const SAMPLE *row, int step, CHECK *check, const int K)
 {
     UNROLL
-    for (int i = 0; i < count; i++)
-        STORE(l.at + i * l.pitch + x, v[i]);
+    for (int c = 0; c < K; c++)
+        v[c] = SOURCE(row + c * step);
+    sort(v, K);
+    CHECK_LIST(*check, v, K);
 }
 
-/* Appends count elements of a list to the sorted v[0 .. have-1], in order. */
-TAMIS_INLINE void join(V *v, int have, list l, ptrdiff_t x, int count)
+/* The median of a core's K + 1 and a row's K samples, which is element K of both: the least number
+ * that bounds i + 1 elements of the core and K - 1 - i of the row. */
+TAMIS_INLINE V median_of(const V *core, const V *row, const int K)
 {
-    take(v + have, l, x, 0, count);
-    if (have > 0)
-        merge(v, have, count);
-}
-
-/* The lists of one set of rows: columns of e samples, groups of MEDIAN_GROUP(K) columns, and
- * halves of MEDIAN_HALF(K) columns, each at the position of its first column. A level that would
- * repeat the one before shares its memory. */
-typedef struct levels {
-    list column, group, half;
-} levels;
-
-/* Merges columns into groups and groups into halves, for w samples of windows. */
-TAMIS_INLINE void build(const levels *l, int w, int step, int e, const int K)
-{
-    const int g = MEDIAN_GROUP(K), m = MEDIAN_HALF(K);
-    V v[MEDIAN_HALF(16) * 16];
-    if (g > 1)
-        for (int x = 0; x < w + (K - g) * step; x += LANES) {
-            UNROLL
-            for (int i = 0; i < g; i++)
-                join(v, i * e, l->column, x + i * step, e);
-            put(v, l->group, x, g * e);
-        }
-    if (m > 1)
-        for (int x = 0; x < w + (K - m) * step; x += LANES) {
-            const int merged = m < 2 * g ? g : 2 * g;
-            join(v, 0, l->group, x, g * e);
-            if (merged > g)
-                join(v, g * e, l->group, x + g * step, g * e);
-            UNROLL
-            for (int i = merged; i < m; i++)
-                join(v, i * e, l->column, x + i * step, e);
-            put(v, l->half, x, m * e);
-        }
-}
-
-/* Of the core, the K + 1 elements that can still be the median. */
-TAMIS_INLINE void take_core(V *core, const levels *l, ptrdiff_t x, int step, const int K)
-{
-    const int rank = K * K / 2, e = K - 1, m = MEDIAN_HALF(K);
-    const int low = 2 * m * e - 1 - rank > 0 ? 2 * m * e - 1 - rank : 0;
-    const int high = rank < 2 * m * e ? rank : 2 * m * e - 1;
-    const int kept = high - low + 1;
-    V v[2 * MEDIAN_HALF(16) * 16];
-    join(v, 0, l->half, x, m * e);
-    join(v, m * e, l->half, x + m * step, m * e);
-    join(v + low, kept, l->column, x + 2 * m * step, e);
-    UNROLL
-    for (int i = 0; i <= K; i++)
-        core[i] = v[K * e - 1 - rank + i];
-}
-
-/* The median of a core's K + 1 and a row's K samples, which is its element K: the least number
- * that bounds i + 1 elements of the one and K - i of the other. */
-TAMIS_INLINE V take_median(const V *core, const levels *row, ptrdiff_t x, int step, const int K)
-{
-    const int m = MEDIAN_HALF(K);
-    V v[16], median = core[K];
-    join(v, 0, row->half, x, m);
-    join(v, m, row->half, x + m * step, m);
-    join(v, 2 * m, row->column, x + 2 * m * step, 1);
+    V median = core[K];
     UNROLL
     for (int i = 0; i < K; i++)
-        median = MIN(median, MAX(core[i], v[K - 1 - i]));
+        median = MIN(median, MAX(core[i], row[K - 1 - i]));
     return median;
-}
-
-/* Lays out the lists of columns of e samples in scratch; returns where the next may start. */
-TAMIS_INLINE SAMPLE *place(levels *l, SAMPLE *at, ptrdiff_t pitch, int e, const int K)
-{
-    l->column = (list){at, pitch};
-    at += e * pitch;
-    l->group = l->column;
-    if (MEDIAN_GROUP(K) > 1) {
-        l->group = (list){at, pitch};
-        at += e * MEDIAN_GROUP(K) * pitch;
-    }
-    l->half = l->group;
-    if (MEDIAN_HALF(K) > 1) {
-        l->half = (list){at, pitch};
-        at += e * MEDIAN_HALF(K) * pitch;
-    }
-    return at;
 }
 
 TAMIS_INLINE void put_first(SAMPLE *dst, V v, int n)
 {
+    v = RESULT(v);
     if (n >= LANES)
         STORE(dst, v);
     else
         tv_store_first(dst, (tv_u8)v, (size_t)n * sizeof(SAMPLE));
 }
 
-/* Two output rows, w samples wide. rows[0 .. K] are the source rows, at the first column of the
- * first window; dst[1] may be NULL, as may rows[K]. */
-TAMIS_INLINE void pair_of_rows(const SAMPLE *const *rows, SAMPLE *const *dst, int w, int step,
-                               void *scratch, const int K)
+/* One strip of a plane: n samples of each of h rows. */
+typedef struct strip {
+    const SAMPLE *const *rows; /* rows[i] is row i of the windows, from 1 on */
+    ptrdiff_t x;               /* where in it the first lane's window begins */
+    SAMPLE *dst;
+    ptrdiff_t stride; /* of dst, in bytes */
+    int n, h, step;
+    V *scratch;
+    CHECK check;
+} strip;
+
+TAMIS_INLINE SAMPLE *out_row(const strip *s, int y)
 {
-    const ptrdiff_t pitch = MEDIAN_PITCH(K) / sizeof(SAMPLE);
-    levels core, extra[2];
-    SAMPLE *next = place(&core, scratch, pitch, K - 1, K);
-    CHECK check = {0};
-    for (int x = 0; x < w + (K - 1) * step; x += LANES) {
-        V v[16];
-        UNROLL
-        for (int i = 0; i < K - 1; i++)
-            v[i] = SOURCE(rows[i + 1] + x);
-        sort(v, K - 1);
-        CHECK_LIST(check, v, K - 1);
-        put(v, core.column, x, K - 1);
-    }
-    build(&core, w, step, K - 1, K);
-    for (int i = 0; i < (dst[1] ? 2 : 1); i++) {
-        next = place(&extra[i], next, pitch, 1, K);
-        for (int x = 0; x < w + (K - 1) * step; x += LANES) {
-            V v = SOURCE(rows[i * K] + x);
-            CHECK_LIST(check, &v, 1);
-            STORE(extra[i].column.at + x, v);
-        }
-        build(&extra[i], w, step, 1, K);
-    }
-    for (int x = 0; x < w; x += LANES) {
-        V v[16];
-        take_core(v, &core, x, step, K);
-        put_first(dst[0] + x, RESULT(take_median(v, &extra[0], x, step, K)), w - x);
-        if (dst[1])
-            put_first(dst[1] + x, RESULT(take_median(v, &extra[1], x, step, K)), w - x);
-    }
-    CHECK_END(check, rows, dst, w, step, K);
+    return (SAMPLE *)((char *)s->dst + y * s->stride);
 }
 
-/* The whole tile, in chunks of columns whose lists stay in the nearest caches. */
-TAMIS_INLINE void network(const tamis_tile *tile, void *scratch, const int K)
+/* 3 x 3, four rows at a time: the median of the greatest of the minima of the window's rows, the
+ * median of their medians and the least of their maxima. */
+static void strip_3(strip *s)
 {
-    const int chunk = MEDIAN_CHUNK(K) / (int)sizeof(SAMPLE), n = tile->w * tile->step, r = K / 2;
-    for (int p = 0; p < tile->planes; p++)
-        for (int y = 0; y < tile->h; y += 2)
-            for (int x = 0; x < n; x += chunk) {
-                const SAMPLE *rows[17];
-                SAMPLE *dst[2] = {NULL};
-                const int count = y + 1 < tile->h ? 2 : 1;
-                for (int i = 0; i < K - 1 + count; i++)
-                    rows[i] = (const SAMPLE *)tile->src[p][y + i - r] + x - r * tile->step;
-                for (int i = 0; i < count; i++)
-                    dst[i] = (SAMPLE *)((char *)tile->dst[p] + (y + i) * tile->dst_stride[p]) + x;
-                pair_of_rows(rows, dst, n - x < chunk ? n - x : chunk, tile->step, scratch, K);
+    for (int y = 0; y < s->h; y += 4)
+        for (int x = 0; x < s->n; x += LANES) {
+            V v[6][3];
+            UNROLL
+            for (int i = 0; i < 6; i++) {
+                const int row = y + i < s->h + 2 ? y + i : s->h + 1;
+                sorted_row(v[i], s->rows[1 + row] + s->x + x, s->step, &s->check, 3);
             }
+            UNROLL
+            for (int i = 0; i < 4; i++) {
+                /* The two rows that outputs 0 and 1, and 2 and 3, have in common; and the third. */
+                const V *a = v[i / 2 * 2 + 1], *b = v[i / 2 * 2 + 2], *c = v[i % 2 ? i + 2 : i];
+                V low = MAX(MAX(a[0], b[0]), c[0]), high = MIN(MIN(a[2], b[2]), c[2]);
+                V mid = MAX(MIN(a[1], b[1]), MIN(MAX(a[1], b[1]), c[1]));
+                V median = MAX(MIN(low, mid), MIN(MAX(low, mid), high));
+                if (y + i < s->h)
+                    put_first(out_row(s, y + i) + x, median, s->n - x);
+            }
+        }
 }
 
-#define NETWORK(K)                                                                                 \
-    static void sort_##K(const tamis_tile *tile, void *scratch)                                    \
-    {                                                                                              \
-        network(tile, scratch, K);                                                                 \
+/* What 5 x 5 keeps of a vector of columns while it goes down: rows i and i + 2 where i is the first
+ * of the next two windows, row i + 3, and the merged block of rows i + 1 and i + 2. */
+typedef struct kept_5 {
+    V odd[2][5], even[5], block[10];
+} kept_5;
+
+/* 5 x 5, two rows at a time, in strips of MEDIAN_STRIP_5 bytes. */
+static void strip_5(strip *s)
+{
+    kept_5 *kept = (kept_5 *)s->scratch;
+    for (int x = 0; x < s->n; x += LANES) {
+        kept_5 *k = kept + x / LANES;
+        V v[10];
+        sorted_row(k->odd[0], s->rows[1] + s->x + x, s->step, &s->check, 5);
+        sorted_row(v, s->rows[2] + s->x + x, s->step, &s->check, 5);
+        sorted_row(v + 5, s->rows[3] + s->x + x, s->step, &s->check, 5);
+        copy(k->odd[1], v + 5, 5);
+        merge(v, 5, 5);
+        copy(k->block, v, 10);
+        sorted_row(k->even, s->rows[4] + s->x + x, s->step, &s->check, 5);
     }
-NETWORK(3)
-NETWORK(5)
-NETWORK(7)
-NETWORK(9)
-NETWORK(11)
-NETWORK(13)
-NETWORK(15)
-#undef NETWORK
+    for (int y = 0; y < s->h; y += 2) {
+        const SAMPLE *row_5 = s->rows[y + 5] + s->x;
+        const SAMPLE *row_6 = s->rows[y + 1 < s->h ? y + 6 : y + 5] + s->x;
+        for (int x = 0; x < s->n; x += LANES) {
+            kept_5 *k = kept + x / LANES;
+            V row[5], v[20], *core;
+            sorted_row(row, row_5 + x, s->step, &s->check, 5);
+            copy(v, k->block, 10);
+            copy(v + 10, k->even, 5);
+            copy(v + 15, row, 5);
+            merge(v + 10, 5, 5);
+            copy(k->block, v + 10, 10);
+            core = combine(v, 2, 2, 5);
+            put_first(out_row(s, y) + x, median_of(core, k->odd[y / 2 % 2], 5), s->n - x);
+            copy(k->odd[y / 2 % 2], row, 5);
+            sorted_row(row, row_6 + x, s->step, &s->check, 5);
+            copy(k->even, row, 5);
+            if (y + 1 < s->h)
+                put_first(out_row(s, y + 1) + x, median_of(core, row, 5), s->n - x);
+        }
+    }
+}
+
+/* For 7 x 7 and up. Row i is kept in slot i % 16, the block of two rows i, i + 1 in slot i / 2 % 8,
+ * that of four rows in slot i / 4 % 4. */
+#define ONE(s, i, K)  ((s)->scratch + ((i)&15) * (K))
+#define TWO(s, i, K)  ((s)->scratch + 16 * (K) + ((i) >> 1 & 7) * 2 * (K))
+#define FOUR(s, i, K) ((s)->scratch + 32 * (K) + ((i) >> 2 & 3) * 4 * (K))
+
+/* Sorts row i and merges the blocks that it completes. */
+TAMIS_INLINE void add_row(strip *s, int i, const int K)
+{
+    V v[8 * MEDIAN_MAX_SORT];
+    sorted_row(v, s->rows[i] + s->x, s->step, &s->check, K);
+    copy(ONE(s, i, K), v, K);
+    if (i % 2 == 0)
+        return;
+    copy(v + K, ONE(s, i - 1, K), K);
+    merge(v, K, K);
+    copy(TWO(s, i - 1, K), v, 2 * K);
+    if (i % 4 != 3)
+        return;
+    copy(v + 2 * K, TWO(s, i - 3, K), 2 * K);
+    copy(FOUR(s, i - 3, K), combine(v, 2, 2, K), KEPT(4 * K, K));
+}
+
+/* Medians of the four windows that begin at rows i .. i + 3; i % 4 is 1. */
+TAMIS_INLINE void four_medians(strip *s, int i, V *out, const int K)
+{
+    V v[12 * MEDIAN_MAX_SORT], *core = v;
+    int rows = 4;
+    copy(v, FOUR(s, i + 3, K), KEPT(4 * K, K));
+    if ((K - 3) % 4) {
+        copy(core + KEPT(4 * K, K), TWO(s, i + K - 2, K), 2 * K);
+        core = combine(core, 4, 2, K);
+        rows += 2;
+    }
+    UNROLL
+    for (int more = 7; more + 3 < K; more += 4) {
+        copy(core + KEPT(rows * K, K), FOUR(s, i + more, K), KEPT(4 * K, K));
+        core = combine(core, rows, 4, K);
+        rows += 4;
+    }
+    UNROLL
+    for (int half = 0; half < 2; half++) {
+        V w[8 * MEDIAN_MAX_SORT], *wider;
+        copy(w, core, KEPT((K - 3) * K, K));
+        copy(w + KEPT((K - 3) * K, K), TWO(s, half ? i + K : i + 1, K), 2 * K);
+        wider = combine(w, K - 3, 2, K);
+        out[2 * half] = median_of(wider, ONE(s, i + 2 * half, K), K);
+        out[2 * half + 1] = median_of(wider, ONE(s, i + 2 * half + K, K), K);
+    }
+}
+
+/* A strip as wide as a vector, four rows at a time. */
+TAMIS_INLINE void strip_k(strip *s, const int K)
+{
+    for (int i = 1; i < K; i++)
+        add_row(s, i, K);
+    for (int y = 0; y < s->h; y += 4) {
+        V out[4];
+        /* At the end rows may be missing; what is made of them is not stored. */
+        for (int i = y + K; i < y + K + 4 && i < s->h + K; i++)
+            add_row(s, i, K);
+        four_medians(s, y + 1, out, K);
+        for (int i = 0; i < 4 && y + i < s->h; i++)
+            put_first(out_row(s, y + i), out[i], s->n);
+    }
+}
+
+/* Calls fn for each strip of at most width samples. */
+static void strips(const tamis_tile *tile, void *scratch, int K, int width, void (*fn)(strip *))
+{
+    const int n = tile->w * tile->step, r = K / 2;
+    for (int p = 0; p < tile->planes; p++)
+        for (int x = 0; x < n; x += width) {
+            strip s = {
+                .rows = (const SAMPLE *const *)tile->src[p] - r - 1,
+                .x = x - (ptrdiff_t)r * tile->step,
+                .dst = (SAMPLE *)tile->dst[p] + x,
+                .stride = tile->dst_stride[p],
+                .n = n - x < width ? n - x : width,
+                .h = tile->h,
+                .step = tile->step,
+                .scratch = scratch,
+            };
+            fn(&s);
+            CHECK_END(&s, K);
+        }
+}
+
+static void strip_7(strip *s)
+{
+    strip_k(s, 7);
+}
+
+static void strip_9(strip *s)
+{
+    strip_k(s, 9);
+}
+
+static void strip_11(strip *s)
+{
+    strip_k(s, 11);
+}
+
+static void strip_13(strip *s)
+{
+    strip_k(s, 13);
+}
 
 void KERNEL(const tamis_tile *tile, const void *coef, void *scratch)
 {
-    static void (*const sorts[])(const tamis_tile *, void *) = {sort_3,  sort_5,  sort_7, sort_9,
-                                                                sort_11, sort_13, sort_15};
-    sorts[((const median_coef *)coef)->w / 2 - 1](tile, scratch);
+    static void (*const medians[])(strip *) = {strip_3, strip_5,  strip_7,
+                                               strip_9, strip_11, strip_13};
+    const int k = ((const median_coef *)coef)->w;
+    const int width = k == 3   ? tile->w * tile->step
+                      : k == 5 ? MEDIAN_STRIP_5 / (int)sizeof(SAMPLE)
+                               : LANES;
+    strips(tile, scratch, k, width, medians[k / 2 - 1]);
 }

@@ -29,28 +29,8 @@ static int any_lane(vec v)
     return any != 0;
 }
 
-/* Puts NaN where the window holds one. Rare, so it looks at whole windows. */
-static void spread_nans(const int32_t *const *rows, int32_t *dst, int w, int step, int k)
-{
-    for (int x = 0; x < w; x += TV_BYTES / 4) {
-        vec nans = {0};
-        for (int y = 0; y < k; y++)
-            for (int i = 0; i < k; i++)
-                nans |= (vec)((tv_load_s32(rows[y] + x + i * step) & 0x7fffffff) > 0x7f800000);
-        int32_t lanes[TV_BYTES / 4];
-        memcpy(lanes, &nans, sizeof lanes);
-        for (int i = 0; i < TV_BYTES / 4 && x + i < w; i++)
-            if (lanes[i])
-                dst[x + i] = MEDIAN_NAN_BITS;
-    }
-}
-
-static void spread_nans_pair(const int32_t *const *rows, int32_t *const *dst, int w, int step,
-                             int k)
-{
-    for (int i = 0; i < 2 && dst[i]; i++)
-        spread_nans(rows + i, dst[i], w, step, k);
-}
+struct strip;
+static void spread_nans(const struct strip *s, int k);
 
 #define KERNEL                  TAMIS_FN(tamis_priv_median_sort_f32)
 #define SAMPLE                  int32_t
@@ -64,9 +44,26 @@ static void spread_nans_pair(const int32_t *const *rows, int32_t *const *dst, in
 #define RESULT                  to_keys
 #define CHECK                   vec
 #define CHECK_LIST(check, v, n) ((check) |= nan_lanes(v, n))
-#define CHECK_END(check, rows, dst, w, step, k)                                                    \
-    do {                                                                                           \
-        if (any_lane(check))                                                                       \
-            spread_nans_pair(rows, dst, w, step, k);                                               \
-    } while (0)
+#define CHECK_END(s, k)         spread_nans(s, k)
 #include "median_network.h"
+
+/* Puts NaN where the window holds one. Rare, so it looks at whole windows. */
+static void spread_nans(const strip *s, int k)
+{
+    if (!any_lane(s->check))
+        return;
+    for (int y = 0; y < s->h; y++)
+        for (int x = 0; x < s->n; x += LANES) {
+            vec nans = {0};
+            for (int i = y + 1; i <= y + k; i++)
+                for (int c = 0; c < k; c++) {
+                    vec v = tv_load_s32(s->rows[i] + s->x + x + c * s->step);
+                    nans |= (vec)((v & 0x7fffffff) > 0x7f800000);
+                }
+            int32_t lanes[LANES];
+            memcpy(lanes, &nans, sizeof lanes);
+            for (int i = 0; i < LANES && x + i < s->n; i++)
+                if (lanes[i])
+                    out_row(s, y)[x + i] = MEDIAN_NAN_BITS;
+        }
+}
