@@ -5,7 +5,7 @@ set -eu
 tamis=${1:-build}/tamis
 out=${1:-build}/demo
 here=$(dirname "$0")
-chain='bilateral=sigma_space=2.2:sigma_color=70,median=ksize=3'
+chain='bilateral=sigma_space=1.5:sigma_color=50,bilateral=sigma_space=2:sigma_color=25'
 mkdir -p "$out"
 
 echo "tamis: cleaning demo/portrait_noisy.png with: $chain"

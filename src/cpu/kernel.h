@@ -15,16 +15,13 @@
 #include "core/cpu.h"
 #include "core/status.h"
 
-/* Bytes that a kernel may read, but not use, before the first and after the last sample of a
- * source row's window. Nothing may ever be written outside the tile. */
-#define TAMIS_OVER_READ 256
-
 /* One piece of work for a kernel.
  * src[p][y] points at the sample of output column 0 in source row y of plane p, for
  * y = -top .. h-1+bottom, where top, bottom, left, right are the halo the filter's plan asked for.
  * In each such row the samples of columns -left .. w-1+right may be used: sample c of the pixel in
- * column x is src[p][y][x * step + c], 0 <= c < step. Pointers have no alignment beyond that of
- * the sample type. */
+ * column x is src[p][y][x * step + c], 0 <= c < step. Another 64 samples, at least 128 bytes,
+ * before and after may be read but not used; nothing may ever be written outside the tile. Pointers
+ * have the alignment of the sample type and no more. */
 typedef struct tamis_tile {
     int w, h;   /* pixels to write */
     int step;   /* samples between horizontally neighbouring pixels; the row has w * step samples */

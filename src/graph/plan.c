@@ -182,6 +182,14 @@ static int even_tile(int32_t length, int size)
     return (int)((length + parts - 1) / parts);
 }
 
+/* Below this, padding rows and recomputing halos would cost more than idle threads. */
+static int least_height(const tamis_node *last, int inner_halo)
+{
+    int own = last ? (last->halo.top + last->halo.bottom) / 2 : 0;
+    int halo = own > inner_halo ? own : inner_halo;
+    return halo > 16 ? halo : 16;
+}
+
 static void choose_tile(tamis_plan *plan, const tamis_plan_options *options)
 {
     int32_t w, h;
@@ -201,7 +209,7 @@ static void choose_tile(tamis_plan *plan, const tamis_plan_options *options)
     int64_t wanted = (4 * (int64_t)tamis_ctx_threads(plan->ctx) + across - 1) / across;
     int64_t low = (h + wanted - 1) / wanted;
     if (tamis_ctx_threads(plan->ctx) > 1 && th > low)
-        th = clamp((int)low, 16 > halo_h ? 16 : halo_h, th);
+        th = clamp((int)low, least_height(last, halo_h), th);
     th = even_tile(h, th);
     plan->tile_w = options->tile_w > 0 ? (options->tile_w < w ? options->tile_w : w) : tw;
     plan->tile_h = options->tile_h > 0 ? (options->tile_h < h ? options->tile_h : h) : th;
@@ -227,8 +235,9 @@ static void reserve_previous(tamis_plan *plan, tamis_step *s, tamis_box need)
     tamis_format f = s->node.in;
     size_t per_pixel = f.layout == TAMIS_PLANAR ? 1 : (size_t)f.channels;
     size_t planes = f.layout == TAMIS_PLANAR ? (size_t)f.channels : 1;
-    s->previous_stride = tamis_priv_size_add(
-        aligned_row((size_t)need.w * per_pixel, tamis_type_size(f.type)), 2 * TAMIS_FETCH_SLACK);
+    s->previous_stride =
+        tamis_priv_size_add(aligned_row((size_t)need.w * per_pixel, tamis_type_size(f.type)),
+                            2 * TAMIS_FETCH_SLACK_MAX);
     s->previous_plane = tamis_priv_size_mul(s->previous_stride, (size_t)need.h);
     s->previous = reserve(plan, tamis_priv_size_mul(s->previous_plane, planes));
 }

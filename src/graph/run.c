@@ -177,7 +177,7 @@ static struct surface moved(const tamis_step *s, const struct surface *dst, int 
 static int cut_columns(const tamis_step *s, const tamis_source *source, tamis_rect rect, int *cuts)
 {
     int64_t px = (int64_t)s->fetch.step * (int64_t)tamis_type_size(s->fetch.work);
-    int64_t slack = (TAMIS_FETCH_SLACK + px - 1) / px;
+    int64_t slack = (tamis_priv_fetch_slack(s->fetch.work) + px - 1) / px;
     int64_t shift = s->node.border == TAMIS_BORDER_VALID ? s->node.halo.left : 0;
     int64_t first = slack + s->node.halo.left - shift;
     int64_t last = source->w - slack - s->node.halo.right - shift;
@@ -185,7 +185,7 @@ static int cut_columns(const tamis_step *s, const tamis_source *source, tamis_re
     int64_t to = last < rect.x + rect.w ? last - rect.x : rect.w;
     int n = 0;
     cuts[n++] = 0;
-    if (to - from >= TAMIS_FETCH_SLACK) {
+    if (to - from >= 2 * slack) {
         if (from > 0)
             cuts[n++] = (int)from;
         if (to < rect.w)
@@ -223,7 +223,8 @@ static struct surface previous_surface(const tamis_step *s, const tamis_slot *sl
     struct surface d = {.aligned = 1};
     int planes = s->node.in.layout == TAMIS_PLANAR ? s->node.in.channels : 1;
     for (int p = 0; p < planes; p++) {
-        d.data[p] = slot->data + s->previous + (size_t)p * s->previous_plane + TAMIS_FETCH_SLACK;
+        d.data[p] =
+            slot->data + s->previous + (size_t)p * s->previous_plane + TAMIS_FETCH_SLACK_MAX;
         d.stride[p] = (ptrdiff_t)s->previous_stride;
     }
     return d;

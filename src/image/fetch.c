@@ -20,14 +20,15 @@ static size_t pixel_bytes(const tamis_fetch *f)
 /* Bytes before the sample at column need.x + left, which shall be aligned. */
 static size_t lead_bytes(const tamis_fetch *f)
 {
-    return align_up(TAMIS_FETCH_SLACK + (size_t)f->left * pixel_bytes(f));
+    return align_up((size_t)tamis_priv_fetch_slack(f->work) + (size_t)f->left * pixel_bytes(f));
 }
 
 size_t tamis_priv_fetch_layout(tamis_fetch *f, int w, int h)
 {
     size_t tail = tamis_priv_size_mul((size_t)(w - f->left), pixel_bytes(f));
-    f->row_bytes = align_up(tamis_priv_size_add(lead_bytes(f) + TAMIS_FETCH_SLACK, tail));
-    f->plane_bytes = tamis_priv_size_mul(f->row_bytes, (size_t)h);
+    f->row_bytes = align_up(
+        tamis_priv_size_add(lead_bytes(f) + (size_t)tamis_priv_fetch_slack(f->work), tail));
+    f->plane_bytes = tamis_priv_size_mul(f->row_bytes, (size_t)(h < f->h ? h : f->h));
     return tamis_priv_size_mul(f->plane_bytes, (size_t)f->planes);
 }
 
@@ -38,7 +39,7 @@ static int64_t map(const tamis_fetch *f, const tamis_source *s, int64_t i, int64
 
 int tamis_priv_fetch_is_inside(const tamis_fetch *f, const tamis_source *s, tamis_box need)
 {
-    int64_t px = (int64_t)pixel_bytes(f), slack = s->slack ? 0 : TAMIS_FETCH_SLACK;
+    int64_t px = (int64_t)pixel_bytes(f), slack = s->slack ? 0 : tamis_priv_fetch_slack(f->work);
     return (need.x - s->x) * px >= slack && (s->x + s->w - need.x - need.w) * px >= slack;
 }
 
@@ -90,50 +91,44 @@ static void load(const tamis_fetch *f, const tamis_source *s, const struct row *
                               (float)tamis_type_range(f->format.type));
 }
 
-/* Pixels outside the source's columns: columns[i] tells which column stands for need.x + i. */
-static void pad_columns(const tamis_fetch *f, const tamis_source *s, const struct row *r,
-                        int64_t need_x, int inside, int inside_end, int from, int to,
-                        const int64_t *columns)
-{
-    size_t px = pixel_bytes(f);
-    for (int i = from; i < to; i++) {
-        int64_t at = columns[i] - need_x; /* in the padded row, if it was loaded there */
-        if (columns[i] < 0 && !s->complete) {
-            for (int p = 0; p < f->planes; p++)
-                memcpy(r->at[p] + (size_t)i * px, (char *)f->constant[p] + lead_bytes(f), px);
-        } else if (at >= inside && at < inside_end) {
-            for (int p = 0; p < f->planes; p++)
-                memcpy(r->at[p] + (size_t)i * px, r->at[p] + (size_t)at * px, px);
-        } else {
-            load(f, s, r, columns[i], i, 1);
-        }
-    }
-}
+/* The columns of a box: those from inside to inside_end - 1 are in the source, for the others
+ * columns[i] tells which column stands for need.x + i. */
+struct span {
+    int64_t x;
+    int w, inside, inside_end;
+    const int64_t *columns;
+};
 
-void tamis_priv_fetch_padded(const tamis_fetch *f, const tamis_source *s, tamis_box need,
-                             void *buffer, int64_t *columns, const void **const *rows)
+static struct span make_span(const tamis_fetch *f, const tamis_source *s, tamis_box need,
+                             int64_t *columns)
 {
     int64_t from = s->x > need.x ? s->x - need.x : 0;
     int64_t to = s->x + s->w - need.x < need.w ? s->x + s->w - need.x : need.w;
     int inside = (int)(from < need.w ? from : need.w);
-    int inside_end = (int)(to > inside ? to : inside);
+    struct span span = {need.x, need.w, inside, (int)(to > inside ? to : inside), columns};
     for (int i = 0; i < need.w; i++)
-        if (i < inside || i >= inside_end)
+        if (i < span.inside || i >= span.inside_end)
             columns[i] = map(f, s, need.x + i, f->w);
+    return span;
+}
 
-    size_t lead = lead_bytes(f), start = lead - (size_t)f->left * pixel_bytes(f);
-    for (int i = 0; i < need.h; i++) {
-        struct row r = {.y = map(f, s, need.y + i, f->h)};
-        for (int p = 0; p < f->planes; p++) {
-            char *row = (char *)buffer + (size_t)p * f->plane_bytes + (size_t)i * f->row_bytes;
-            r.at[p] = row + start;
-            rows[p][i] = r.y < 0 && !s->complete ? (char *)f->constant[p] + lead : row + lead;
+/* Pixels from .. to-1 of the box, which lie outside the source's columns. */
+static void pad_columns(const tamis_fetch *f, const tamis_source *s, const struct row *r,
+                        const struct span *span, int from, int to)
+{
+    size_t px = pixel_bytes(f);
+    for (int i = from; i < to; i++) {
+        int64_t column = span->columns[i];
+        int64_t at = column - span->x; /* in the padded row, if it was loaded there */
+        if (column < 0 && !s->complete) {
+            for (int p = 0; p < f->planes; p++)
+                memcpy(r->at[p] + (size_t)i * px, (char *)f->constant[p] + lead_bytes(f), px);
+        } else if (at >= span->inside && at < span->inside_end) {
+            for (int p = 0; p < f->planes; p++)
+                memcpy(r->at[p] + (size_t)i * px, r->at[p] + (size_t)at * px, px);
+        } else {
+            load(f, s, r, column, i, 1);
         }
-        if (r.y < 0 && !s->complete)
-            continue;
-        load(f, s, &r, need.x + inside, inside, (size_t)(inside_end - inside));
-        pad_columns(f, s, &r, need.x, inside, inside_end, 0, inside, columns);
-        pad_columns(f, s, &r, need.x, inside, inside_end, inside_end, need.w, columns);
     }
 }
 
@@ -150,6 +145,63 @@ static void origin(tamis_border border, int64_t first, int count, int64_t n, int
     }
     *lo = low;
     *size = (int)(high - low + 1);
+}
+
+/* Fills row `slot` of the buffer from row y of the source. */
+static void pad_row(const tamis_fetch *f, const tamis_source *s, const struct span *span, int64_t y,
+                    void *buffer, int64_t slot)
+{
+    struct row r = {.y = y};
+    size_t start = lead_bytes(f) - (size_t)f->left * pixel_bytes(f);
+    for (int p = 0; p < f->planes; p++)
+        r.at[p] = (char *)buffer + (size_t)p * f->plane_bytes + (size_t)slot * f->row_bytes + start;
+    load(f, s, &r, span->x + span->inside, span->inside, (size_t)(span->inside_end - span->inside));
+    pad_columns(f, s, &r, span, 0, span->inside);
+    pad_columns(f, s, &r, span, span->inside_end, span->w);
+}
+
+static void point_row(const tamis_fetch *f, const void **const *rows, int i, void *buffer,
+                      int64_t slot)
+{
+    for (int p = 0; p < f->planes; p++)
+        rows[p][i] = slot < 0 ? (char *)f->constant[p] + lead_bytes(f)
+                              : (char *)buffer + (size_t)p * f->plane_bytes +
+                                    (size_t)slot * f->row_bytes + lead_bytes(f);
+}
+
+/* A box higher than the image shows rows more than once: each is padded once, into the slot of its
+ * number. */
+static void pad_tall(const tamis_fetch *f, const tamis_source *s, tamis_box need,
+                     const struct span *span, void *buffer, const void **const *rows)
+{
+    int64_t first;
+    int count;
+    tamis_border border = s->complete ? TAMIS_BORDER_WRAP : f->border;
+    origin(border, need.y, need.h, f->h, &first, &count);
+    for (int64_t y = first; y < first + count; y++) {
+        int64_t gap = s->y - y; /* to the first row of the source that repeats row y */
+        int64_t ahead = s->complete ? (gap > 0 ? gap + f->h - 1 : gap) / f->h * f->h : 0;
+        pad_row(f, s, span, y + ahead, buffer, y);
+    }
+    for (int i = 0; i < need.h; i++)
+        point_row(f, rows, i, buffer, tamis_border_index(border, need.y + i, f->h));
+}
+
+void tamis_priv_fetch_padded(const tamis_fetch *f, const tamis_source *s, tamis_box need,
+                             void *buffer, int64_t *columns, const void **const *rows)
+{
+    struct span span = make_span(f, s, need, columns);
+    if (need.h > f->h) {
+        pad_tall(f, s, need, &span, buffer, rows);
+        return;
+    }
+    for (int i = 0; i < need.h; i++) {
+        int64_t y = map(f, s, need.y + i, f->h);
+        int constant = y < 0 && !s->complete;
+        if (!constant)
+            pad_row(f, s, &span, y, buffer, i);
+        point_row(f, rows, i, buffer, constant ? -1 : i);
+    }
 }
 
 tamis_box tamis_priv_fetch_origin(const tamis_fetch *f, tamis_box need)

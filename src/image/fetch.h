@@ -36,12 +36,17 @@ typedef struct tamis_source {
     ptrdiff_t stride[TAMIS_MAX_CHANNELS];
     int64_t x, y;
     int w, h;
-    int slack;    /* 1: TAMIS_OVER_READ bytes before and after each row may be read */
+    int slack;    /* 1: tamis_priv_fetch_slack() bytes before and after each row may be read */
     int complete; /* 1: holds every pixel of the box asked for, those outside the image included */
 } tamis_source;
 
-/* Bytes that kernels may read before and after the samples of a row. */
-#define TAMIS_FETCH_SLACK 256
+/* Bytes that kernels may read before and after the samples of a row: 128, or 64 samples. */
+#define TAMIS_FETCH_SLACK_MAX 256
+static inline int tamis_priv_fetch_slack(tamis_type work)
+{
+    int bytes = 64 * (int)tamis_type_size(work);
+    return bytes < 128 ? 128 : bytes;
+}
 
 /* Fills in row_bytes and plane_bytes for boxes up to w x h; returns the bytes of the buffer. */
 size_t tamis_priv_fetch_layout(tamis_fetch *f, int w, int h);
