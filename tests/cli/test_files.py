@@ -278,7 +278,7 @@ class BrokenFiles(Case):
 class FullDisk(Case):
     @unittest.skipUnless(os.path.exists("/dev/full"), "there is no /dev/full")
     def test_dev_full(self):
-        for name in ("png", "pnm"):
+        for name in ("png", "pnm", "jpeg", "tiff", "npy"):
             run = self.tamis("gaussian", "in.png", "-o", "/dev/full", "--format", name, code=4)
             self.assertIn("/dev/full", run.err)
             self.assertIn("No space left", run.err)
