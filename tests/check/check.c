@@ -129,7 +129,7 @@ static int run_checks(check_machine *machine)
 
 int main(int argc, char **argv)
 {
-    check_options options = {.seed = 1, .samples = 1500, .only = -1};
+    check_options options = {.seed = 1, .samples = 5000, .only = -1};
     check_machine machine = {.options = &options};
     int result = 0;
 

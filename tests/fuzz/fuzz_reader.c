@@ -25,7 +25,7 @@ static const char *write_file(const uint8_t *data, size_t size)
 /* Reads every page's last byte, so that sanitizers see what was left unset or too short. */
 static void touch(const tamis_image *image)
 {
-    volatile unsigned sum = 0;
+    unsigned sum = 0;
     size_t n = (size_t)image->w * tamis_type_size(image->format.type);
 
     if (image->format.layout == TAMIS_PACKED)
@@ -33,6 +33,8 @@ static void touch(const tamis_image *image)
     for (int p = 0; p < tamis_image_planes(image); p++)
         for (int y = 0; y < image->h; y++)
             sum += ((const uint8_t *)tamis_image_row(image, p, y))[n - 1];
+    if (sum == 1) /* never mind: the sum must be wanted for something */
+        fflush(stdout);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
