@@ -240,10 +240,9 @@ int check_enumerate(check_machine *machine, const tamis_filter *filter, int inde
     out->w = picture_sizes[rest % PICTURE_SIZES][0];
     out->h = picture_sizes[rest % PICTURE_SIZES][1];
     rest /= PICTURE_SIZES;
-    out->src_rows = (test_rows)(rest % TEST_ROWS_COUNT);
-    rest /= TEST_ROWS_COUNT;
     out->fill = (test_fill)(rest % TEST_FILL_COUNT);
     rest /= TEST_FILL_COUNT;
+    out->src_rows = (test_rows)test_rng_below(&rng, TEST_ROWS_COUNT);
     out->dst_rows = (test_rows)test_rng_below(&rng, TEST_ROWS_COUNT);
     draw_guide(&rng, out);
     draw_params(machine, &params, out);
