@@ -26,8 +26,8 @@ test: ## install what the tests need and run all of them
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
 bench: all ## time tamis beside its peers (see bench/README.md)
-	sh bench/peers/setup.sh
-	bench/peers/run.sh --quick
+	sh bench/peers/setup.sh $(BUILD)
+	bench/peers/run.py --build $(BUILD) --quick
 
 docs: all ## regenerate filters/*/*.md from the parameter tables
 	sh scripts/docs.sh $(BUILD)

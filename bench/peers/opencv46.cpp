@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The distribution's OpenCV as a peer.
+#include <cstring>
+#include <new>
+#include <opencv2/core.hpp>
+#include <opencv2/core/ocl.hpp>
+#include <opencv2/core/utility.hpp>
+#include <opencv2/imgproc.hpp>
+#include <string>
+
+#include "peer.h"
+
+namespace
+{
+
+struct Peer {
+    std::string filter;
+    int ksize;
+    double sigma, sigma_color;
+    cv::Mat src, dst;
+};
+
+int depth_of(const char *type)
+{
+    return !strcmp(type, "u8") ? CV_8U : !strcmp(type, "u16") ? CV_16U : CV_32F;
+}
+
+void filter(Peer &p)
+{
+    if (p.filter == "gaussian")
+        cv::GaussianBlur(p.src, p.dst, cv::Size(p.ksize, p.ksize), p.sigma);
+    else if (p.filter == "median")
+        cv::medianBlur(p.src, p.dst, p.ksize);
+    else
+        cv::bilateralFilter(p.src, p.dst, p.ksize, p.sigma_color, p.sigma);
+}
+
+bool has(const peer_job &job)
+{
+    bool u8 = !strcmp(job.type, "u8");
+    if (!strcmp(job.filter, "median"))
+        return u8 || job.ksize <= 5;
+    if (!strcmp(job.filter, "bilateral"))
+        return (u8 || !strcmp(job.type, "f32")) && (job.channels == 1 || job.channels == 3);
+    return !strcmp(job.filter, "gaussian");
+}
+
+} // namespace
+
+const char *peer_version(void)
+{
+    static const std::string text = "OpenCV " + cv::getVersionString();
+    return text.c_str();
+}
+
+void *peer_open(const peer_job *job, const void *src)
+{
+    if (!has(*job))
+        return nullptr;
+    try {
+        cv::setNumThreads(job->threads);
+        cv::ocl::setUseOpenCL(false);
+        int type = CV_MAKETYPE(depth_of(job->type), job->channels);
+        auto *p = new Peer{job->filter, job->ksize, job->sigma, job->sigma_color, {}, {}};
+        cv::Mat(job->h, job->w, type, const_cast<void *>(src)).copyTo(p->src);
+        p->dst.create(job->h, job->w, type);
+        return p;
+    } catch (const std::exception &) {
+        return nullptr;
+    }
+}
+
+int peer_run(void *peer)
+{
+    try {
+        filter(*static_cast<Peer *>(peer));
+        return 0;
+    } catch (const std::exception &) {
+        return 1;
+    }
+}
+
+int peer_result(void *peer, void *dst)
+{
+    const cv::Mat &m = static_cast<Peer *>(peer)->dst;
+    if (!m.isContinuous())
+        return 1;
+    memcpy(dst, m.data, m.total() * m.elemSize());
+    return 0;
+}
+
+void peer_close(void *peer)
+{
+    delete static_cast<Peer *>(peer);
+}

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows that are timed: what runs, how near the results must be, and how fast is wanted.
+
+A target is how many times faster than the best peer of the same definition tamis is to be. Where
+`any` is given it holds against the approximations too. 1 means: not slower.
+"""
+import dataclasses
+
+SIGMA = {5: 1.1, 11: 1.5, 31: 5, 121: 20}  # of a Gaussian with this window
+SPACE, COLOR = 3, 30  # sigmas of the bilateral rows, in pixels and in levels of u8
+
+# Peers whose result is another filter's, or a coarse approximation: (peer, filter).
+APPROXIMATE = {
+    ("ffmpeg", "gaussian"): "recursive, one pass each way",
+    ("vips", "gaussian"): "taps of 1/20 of the center's, for u8 and u16",
+    ("ffmpeg", "bilateral"): "recursive, another definition",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    filter: str
+    type: str
+    channels: int
+    size: str            # "hd" or "4k"
+    ksize: int
+    target: float        # 0: none
+    any_target: float = 0
+    tolerance: float = 0  # greatest difference from a peer of the same definition
+    variant: str = ""    # "square": the bilateral's default window, slower than the peers' disc
+    quick: bool = False
+
+    @property
+    def name(self):
+        color = "RGB " if self.channels == 3 else ""
+        size = {"hd": "HD", "4k": "4K"}[self.size]
+        window = "sigma 20" if self.ksize == 121 else str(self.ksize)
+        variant = " " + self.variant if self.variant else ""
+        return f"{self.filter} {window}{variant}, {color}{self.type} {size}"
+
+    @property
+    def sigma(self):
+        return SPACE if self.filter == "bilateral" else SIGMA.get(self.ksize, 0)
+
+    @property
+    def sigma_color(self):
+        return COLOR / 255 if self.type == "f32" else COLOR
+
+    @property
+    def chain(self):
+        """The filter in tamis' words. OpenCV's median repeats the edge; all else mirrors."""
+        if self.filter == "gaussian":
+            return f"gaussian=sigma={self.sigma}:ksize={self.ksize}"
+        if self.filter == "median":
+            return f"median=ksize={self.ksize}:border=replicate"
+        compat = "" if self.variant else ":compat=opencv"
+        return (f"bilateral=ksize={self.ksize}:sigma_space={SPACE}"
+                f":sigma_color={self.sigma_color:.9g}{compat}")
+
+
+def gaussian():
+    for size in "hd", "4k":
+        for k, target in (5, 2), (11, 1.6), (31, 3):
+            yield Row("gaussian", "u8", 1, size, k, target, tolerance=1, quick=size == "hd")
+    # OpenCV's taps have 8 bits: over 121 of them its result is up to 1.5 levels off.
+    yield Row("gaussian", "u8", 1, "hd", 121, 10, any_target=3, tolerance=2, quick=True)
+    yield Row("gaussian", "u16", 1, "hd", 5, 6, tolerance=1, quick=True)
+    for k in 5, 31:
+        yield Row("gaussian", "f32", 1, "hd", k, 1, tolerance=2e-6)
+    for k, target in (5, 2), (31, 3):
+        yield Row("gaussian", "u8", 3, "hd", k, target, tolerance=1, quick=k == 5)
+
+
+def median():
+    for k, target in (3, 2.5), (5, 5), (7, 30), (15, 5), (31, 3):
+        yield Row("median", "u8", 1, "hd", k, target, quick=k < 31)
+    for type in "u16", "f32":
+        for k, target in (3, 1.5), (5, 3):
+            yield Row("median", type, 1, "hd", k, target, quick=k == 5)
+    for type in "u16", "f32":
+        for k in 7, 15:
+            yield Row("median", type, 1, "hd", k, 1)
+    for k, target in (3, 2.5), (5, 5):
+        yield Row("median", "u8", 3, "hd", k, target)
+
+
+def bilateral():
+    for k, target in (5, 3), (7, 3.5), (11, 3.5):
+        yield Row("bilateral", "u8", 1, "hd", k, target, tolerance=1, quick=True)
+    for k in 5, 7, 11:
+        yield Row("bilateral", "u8", 3, "hd", k, 3, tolerance=1, quick=k == 5)
+    for k in 5, 7, 11:
+        yield Row("bilateral", "f32", 1, "hd", k, 3.5, tolerance=1e-5, quick=k == 5)
+    for k in 5, 7, 11:
+        yield Row("bilateral", "u8", 1, "hd", k, 0, variant="square")
+
+
+def all_rows():
+    return [*gaussian(), *median(), *bilateral()]
