@@ -64,7 +64,7 @@ static double luma(double r, double g, double b)
 static double range_weight(const bilateral_coef *k, tamis_type type, const pixels *px, int y,
                            ptrdiff_t i, int v, ptrdiff_t j)
 {
-    double d[TAMIS_MAX_CHANNELS], squares = 0, sum = 0;
+    double d[TAMIS_MAX_CHANNELS] = {0}, squares = 0, sum = 0;
     for (int p = 0; p < px->count; p++) {
         const void *const *rows = px->rows[px->first + p];
         d[p] = get(type, rows[v], j) - get(type, rows[y], i);
@@ -73,6 +73,8 @@ static double range_weight(const bilateral_coef *k, tamis_type type, const pixel
     }
     if (px->luma)
         sum = luma(d[0], d[1], d[2]);
+    if (!isfinite(squares))
+        return NAN; /* rather than 0 for the other channels of an infinite sample */
     return exp(-(k->l1 || px->luma ? sum * sum : squares) * k->range);
 }
 
@@ -87,12 +89,13 @@ static double mean(const tamis_tile *t, const bilateral_coef *k, tamis_type type
 {
     double sum = 0, weights = 0;
     if (k->rx == 0 && k->ry == 0)
-        return get(type, t->src[p][y], i); /* also where D = infinity - infinity */
+        return get(type, t->src[p][y], i); /* infinite ones too */
     for (int dy = -k->ry; dy <= k->ry; dy++) {
         for (int dx = -k->half[abs(dy)]; dx <= k->half[abs(dy)]; dx++) {
             ptrdiff_t j = i + (ptrdiff_t)dx * t->step;
             double w = space_weight(k, dx, dy) * range_weight(k, type, px, y, i, y + dy, j);
-            sum += w * get(type, t->src[p][y + dy], j);
+            double v = get(type, t->src[p][y + dy], j);
+            sum += isfinite(v) ? w * v : NAN;
             weights += w;
         }
     }
@@ -263,10 +266,11 @@ static tamis_status plan_window(tamis_node *node, const bilateral *b, bilateral_
 {
     k->rx = radius(b, b->ksize.w);
     k->ry = radius(b, b->ksize.h);
-    size_t columns = (size_t)k->rx + 1, rows = (size_t)k->ry + 1;
+    int columns = k->rx + 1, width = 2 * k->rx + 1;
+    size_t rows = (size_t)k->ry + 1;
     int *half = tamis_priv_node_alloc(node, rows * sizeof *half);
-    double *space = tamis_priv_node_alloc(node, rows * columns * sizeof *space);
-    float *log2_space = tamis_priv_node_alloc(node, rows * columns * sizeof *log2_space);
+    double *space = tamis_priv_node_alloc(node, rows * (size_t)columns * sizeof *space);
+    float *log2_space = tamis_priv_node_alloc(node, rows * (size_t)width * sizeof *log2_space);
     if (!half || !space || !log2_space)
         return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "bilateral: out of memory");
 
@@ -276,8 +280,9 @@ static tamis_status plan_window(tamis_node *node, const bilateral *b, bilateral_
         half[dy] = disc ? disc_half(k->rx, k->ry, dy) : k->rx;
         for (int dx = 0; dx <= k->rx; dx++) {
             double e = scale * ((double)dx * dx + (double)dy * dy);
-            space[(size_t)dy * columns + (size_t)dx] = exp(e);
-            log2_space[(size_t)dy * columns + (size_t)dx] = (float)(e / log(2));
+            float *middle = log2_space + dy * width + k->rx;
+            middle[dx] = middle[-dx] = (float)(e / log(2));
+            space[dy * columns + dx] = exp(e);
         }
     }
     k->half = half;
@@ -286,11 +291,85 @@ static tamis_status plan_window(tamis_node *node, const bilateral *b, bilateral_
     return TAMIS_OK;
 }
 
+static int count_taps(const bilateral_coef *k)
+{
+    int taps = 0;
+    for (int dy = -k->ry; dy <= k->ry; dy++)
+        taps += 2 * k->half[abs(dy)] + 1;
+    return taps;
+}
+
+/* Tables serve where D is an integer below 256 or where larger ones have no weight. */
+static int tables_apply(const tamis_node *node, const bilateral_coef *k)
+{
+    int integer =
+        k->colors == 1 || (k->l1 && k->range * 255 * 255 > log(4.0 * BILATERAL_TABLE_ONE));
+    return node->work == TAMIS_U8 && node->stage[0] == 'v' && !k->guided && integer &&
+           k->rx == k->ry && count_taps(k) <= BILATERAL_TABLE_TAPS;
+}
+
+static int table_weight(const bilateral_coef *k, double space, int d)
+{
+    return (int)rint(BILATERAL_TABLE_ONE * space * exp(-k->range * d * d));
+}
+
+static void fill_table(const bilateral_coef *k, double space, uint8_t *table)
+{
+    for (int d = 0; d < 256; d++) {
+        int w = table_weight(k, space, d);
+        table[d] = (uint8_t)(w >> 8);
+        table[256 + d] = (uint8_t)w;
+    }
+}
+
+/* The four turns of a place. */
+static bilateral_quad turns(int dx, int dy, int table)
+{
+    int16_t x = (int16_t)dx, y = (int16_t)dy, mx = (int16_t)-dx, my = (int16_t)-dy;
+    return (bilateral_quad){.dx = {x, my, mx, y}, .dy = {y, x, my, mx}, .table = table};
+}
+
+/* Quads by distance from the center, so that those with the same table follow each other. */
+static tamis_status plan_tables(tamis_node *node, bilateral_coef *k)
+{
+    int r = k->rx, quads = 0, end = 0;
+    size_t count = (size_t)count_taps(k) / 4 + 1;
+    bilateral_quad *quad = tamis_priv_node_alloc(node, count * sizeof *quad);
+    uint8_t *table = tamis_priv_node_alloc(node, count * BILATERAL_TABLE);
+    if (!quad || !table)
+        return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "bilateral: out of memory");
+    for (int distance = 1; distance <= 2 * r * r; distance++) {
+        int start = end;
+        /* One of the four turns of each place has dx > 0 and dy >= 0. */
+        for (int dy = 0; dy <= r; dy++)
+            for (int dx = 1; dx <= k->half[dy]; dx++)
+                if (dx * dx + dy * dy == distance) {
+                    fill_table(k, k->space[dy * (r + 1) + dx], table + start);
+                    quad[quads++] = turns(dx, dy, start);
+                    end = start + BILATERAL_TABLE;
+                }
+    }
+    k->tables = table;
+    k->quads = quad;
+    k->quad_count = quads;
+    int tail = table_weight(k, 1, 128);
+    k->reach = tail > 255 ? BILATERAL_REACH_FULL
+               : tail > 0 ? BILATERAL_REACH_TAIL
+                          : BILATERAL_REACH_HALF;
+    return TAMIS_OK;
+}
+
 static size_t scratch(const void *coef, int w, int h, int step)
 {
     const bilateral_coef *k = coef;
-    return bilateral_address_bytes(k, h) + (size_t)k->float_planes * bilateral_rows(k, h) *
-                                               bilateral_row_floats(k, w, step) * sizeof(float);
+    size_t planes = (size_t)k->float_planes, rows = bilateral_rows(k, h);
+    size_t floats = bilateral_address_bytes(k, h) +
+                    planes * rows * bilateral_row_floats(k, w, step) * sizeof(float);
+    if (!k->tables)
+        return floats;
+    size_t bytes = planes * rows * bilateral_row_bytes(k, w, step) +
+                   (size_t)k->quad_count * BILATERAL_QUAD_WEIGHTS;
+    return bytes > floats ? bytes : floats;
 }
 
 /* Vector rows work on floats: they widen other samples, and make luma and chroma. */
@@ -341,6 +420,8 @@ static tamis_status plan(tamis_node *node)
     node->tile_w = 512;
     node->halo = (tamis_halo){k->rx, k->rx, k->ry, k->ry};
     k->float_planes = float_planes(node, k);
+    if (tables_apply(node, k))
+        TAMIS_TRY(plan_tables(node, k));
     node->coef = k;
     node->scratch = scratch;
     return TAMIS_OK;

@@ -5,6 +5,28 @@
 
 #include "cpu/kernel.h"
 
+/* Four places of a window that a quarter turn maps onto each other, so that all have the same
+ * spatial weight. */
+typedef struct bilateral_quad {
+    int16_t dx[4], dy[4];
+    int32_t table; /* where its table starts in bilateral_coef.tables */
+} bilateral_quad;
+
+/* Bytes of one table: the high, then the low bytes of 16-bit weights of D = 0 .. 255. */
+#define BILATERAL_TABLE 512
+/* Taps, center included, with which sums of 16-bit weights times samples fit 32 bits and the error
+ * of rounding weights to 16 bits is below half a level, whatever the picture. */
+#define BILATERAL_TABLE_TAPS 255
+/* The weight of the center in tables. */
+#define BILATERAL_TABLE_ONE 65535
+
+/* Which D have weights in tables other than 0. */
+typedef enum bilateral_reach {
+    BILATERAL_REACH_HALF, /* those below 128 */
+    BILATERAL_REACH_TAIL, /* all, but from 128 on only the low bytes */
+    BILATERAL_REACH_FULL
+} bilateral_reach;
+
 typedef struct bilateral_coef {
     int rx, ry;      /* radius of the window */
     const int *half; /* row dy of the window has the columns -half[|dy|] .. half[|dy|] */
@@ -18,12 +40,24 @@ typedef struct bilateral_coef {
     const double *space;
     double range;
 
-    /* Vector rows: the same as powers of two, weight = 2^(log2_space - D^2 log2_range). */
+    /* Vector rows: weight = 2^(log2_space - D^2 log2_range); see bilateral_log2_space(). */
     const float *log2_space;
     float log2_range;
 
     int float_planes; /* that vector rows make in scratch */
+
+    /* 8 bit by tables; NULL where they do not apply. */
+    const uint8_t *tables;
+    const bilateral_quad *quads;
+    int quad_count;
+    bilateral_reach reach;
 } bilateral_coef;
+
+/* The spatial weights of row dy, indexed by dx. */
+static inline const float *bilateral_log2_space(const bilateral_coef *k, int dy)
+{
+    return k->log2_space + (dy < 0 ? -dy : dy) * (2 * k->rx + 1) + k->rx;
+}
 
 /* Scratch of vector rows: for each of float_planes planes the addresses of its rows, then the rows
  * with their margins, as floats. Loads and stores of whole vectors may run over a row's end. */
@@ -41,6 +75,15 @@ static inline size_t bilateral_rows(const bilateral_coef *k, int h)
 static inline size_t bilateral_address_bytes(const bilateral_coef *k, int h)
 {
     return (bilateral_rows(k, h) * (size_t)k->float_planes * sizeof(void *) + 63) / 64 * 64;
+}
+
+/* Scratch of the rows that use tables: copies of the planes' rows, and the weights of one block of
+ * 64 samples for each quad. */
+#define BILATERAL_QUAD_WEIGHTS 512
+
+static inline size_t bilateral_row_bytes(const bilateral_coef *k, int w, int step)
+{
+    return (((size_t)w + 2 * (size_t)k->rx) * (size_t)step + 128 + 63) / 64 * 64;
 }
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Vector rows of the bilateral filter in float arithmetic.
  *
- * The weight of a tap is 2^t with t = log2_space - D^2 log2_range: an exponential by a polynomial,
- * not a table, so that all sample types keep their precision and no lane waits for a gather. What
- * is summed is w * (in(q) - in(p)), whose rounding errors shrink with the differences; the centre
+ * The weight of a tap is 2^t with t = log2_space - D^2 log2_range: a power by a polynomial, not a
+ * table, so that all sample types keep their precision and no lane waits for a gather. What
+ * is summed is w * (in(q) - in(p)), whose rounding errors shrink with the differences; the center
  * adds 0 to that sum and 1 to the sum of weights. */
 #include <stdlib.h>
 
@@ -35,38 +35,51 @@ TAMIS_INLINE tv_f32 muladd(tv_f32 a, tv_f32 b, tv_f32 c)
 /* 1.5 * 2^23: adding it rounds to an integer, to nearest and ties to even. */
 #define ROUND 12582912.0f
 
+/* Exponents come in units of 1 / EXP2_UNIT. The polynomials are those of least relative error,
+ * 7.5e-5 and 2.7e-6. */
 #if defined(TAMIS_AVX512)
-/* Polynomials for 2^f, 0 <= f < 1, of least relative error: 7.5e-5 and 2.6e-6. */
+#define EXP2_UNIT 1
+/* 2^f for 0 <= f < 1. */
 static const float exp2_coarse[] = {0.999925219f, 0.69583354f, 0.226067155f, 0.0780245226f};
 static const float exp2_fine[] = {1.00000259f, 0.693003834f, 0.241442757f, 0.0520114606f,
                                   0.0135341679f};
 #else
-/* The same for -1/2 <= f <= 1/2. */
-static const float exp2_coarse[] = {0.999928074f, 0.693260985f, 0.242611122f, 0.0551716691f};
-static const float exp2_fine[] = {0.999999261f, 0.693121815f, 0.240247448f, 0.0559178603f,
-                                  0.00957010191f};
+#define EXP2_UNIT (1 << 23)
+/* 2^(m-1) for 1 <= m < 2. */
+static const float exp2_coarse[] = {0.452134311f, 0.477772798f, -0.00800641249f, 0.0780245226f};
+static const float exp2_fine[] = {0.509964223f, 0.312016031f, 0.166613383f, -0.00212521105f,
+                                  0.0135341679f};
 #endif
 
-/* 2^t for t <= 0. Exactly 0 where t = -infinity, NaN where t is NaN. */
-TAMIS_INLINE tv_f32 exp2_vec(tv_f32 t, int fine)
+TAMIS_INLINE tv_f32 polynomial(tv_f32 x, int fine)
 {
     const float *c = fine ? exp2_fine : exp2_coarse;
     const int degree = fine ? 4 : 3;
-#if defined(TAMIS_AVX512)
-    tv_f32 f = (tv_f32)_mm512_reduce_ps((__m512)t, _MM_FROUND_TO_NEG_INF);
-#else
-    /* The low bits of n are the rounded integer. As an exponent -127 has the bits of 0. */
-    t = tv_max_f32(splat(-127.0f), t);
-    tv_f32 n = t + ROUND;
-    tv_f32 f = t - (n - ROUND);
-#endif
     tv_f32 v = splat(c[degree]);
     for (int i = degree - 1; i >= 0; i--)
-        v = muladd(v, f, splat(c[i]));
+        v = muladd(v, x, splat(c[i]));
+    return v;
+}
+
+/* 2^(t / EXP2_UNIT) for t <= 0. 0 for t = -infinity; what it is for NaN depends on the machine. */
+TAMIS_INLINE tv_f32 exp2_vec(tv_f32 t, int fine)
+{
 #if defined(TAMIS_AVX512)
-    return (tv_f32)_mm512_scalef_ps((__m512)v, (__m512)t);
+    tv_f32 f = (tv_f32)_mm512_reduce_ps((__m512)t, _MM_FROUND_TO_NEG_INF);
+    return (tv_f32)_mm512_scalef_ps((__m512)polynomial(f, fine), (__m512)t);
 #else
-    return v * (tv_f32)(((tv_s32)n + 127) << 23);
+    /* As an integer t is the exponent and the mantissa of a float, but for the mantissa's being
+     * linear: the polynomial bends it. What is below 2^-126 is 0. */
+#if defined(TAMIS_AVX2)
+    tv_s32 i = (tv_s32)_mm256_cvtps_epi32((__m256)t);
+#elif defined(TAMIS_SSE2)
+    tv_s32 i = (tv_s32)_mm_cvtps_epi32((__m128)t);
+#else
+    tv_s32 i = (tv_s32)vcvtnq_s32_f32((float32x4_t)t);
+#endif
+    tv_f32 m = (tv_f32)((i & 0x7fffff) | 0x3f800000);
+    tv_s32 v = (tv_s32)polynomial(m, fine) + (i & ~0x7fffff);
+    return (tv_f32)(v & (tv_s32)(t > -126.0f * EXP2_UNIT));
 #endif
 }
 
@@ -94,24 +107,26 @@ TAMIS_INLINE tv_f32 add_distance(tv_f32 sum, tv_f32 d, int l1)
     return l1 ? sum + (tv_f32)((tv_s32)d & 0x7fffffff) : muladd(d, d, sum);
 }
 
+/* The guide's distance; *check becomes NaN where a difference is not finite. */
 TAMIS_INLINE tv_f32 guide_distance(const bilateral_view *guide, block b, int dy, ptrdiff_t j, int n,
-                                   int l1)
+                                   int l1, tv_f32 *check)
 {
     tv_f32 sum = {0};
     for (int p = 0; p < guide->count; p++) {
         tv_f32 d = load(guide->rows[p][b.y + dy], j) - load(guide->rows[p][b.y], b.i + n * L);
         sum = add_distance(sum, d, l1);
+        *check = muladd(d, (tv_f32){0}, *check);
     }
     return sum;
 }
 
 /* Adds one tap. guide is NULL where D comes from the planes themselves. */
-TAMIS_INLINE void add_tap(sums *s, const bilateral_coef *k, const void *const *rows,
-                          const bilateral_view *guide, block b, int dy, ptrdiff_t dx, float space,
-                          int planes, int l1, int fine)
+TAMIS_INLINE void add_tap(sums *s, const void *const *rows, const bilateral_view *guide, block b,
+                          int dy, ptrdiff_t dx, float log2_space, tv_f32 log2_range, int planes,
+                          int l1, int fine)
 {
     for (int n = 0; n < N; n++) {
-        tv_f32 d[TAMIS_MAX_CHANNELS], distance = {0};
+        tv_f32 d[TAMIS_MAX_CHANNELS], distance = {0}, check = {0};
         ptrdiff_t j = b.i + dx * b.step + n * L;
         for (int p = 0; p < planes; p++) {
             d[p] = load(rows[p], j) - s->center[p][n];
@@ -119,17 +134,19 @@ TAMIS_INLINE void add_tap(sums *s, const bilateral_coef *k, const void *const *r
                 distance = p == 0 && !l1 ? d[p] * d[p] : add_distance(distance, d[p], l1);
         }
         if (guide)
-            distance = guide_distance(guide, b, dy, j, n, l1);
+            distance = guide_distance(guide, b, dy, j, n, l1, &check);
         if (l1)
             distance *= distance;
-        tv_f32 w = exp2_vec(muladd(distance, splat(-k->log2_range), splat(space)), fine);
+        tv_f32 w = exp2_vec(muladd(distance, log2_range, splat(log2_space * EXP2_UNIT)), fine);
+        if (guide)
+            w += check;
         for (int p = 0; p < planes; p++)
             s->delta[p][n] = muladd(w, d[p], s->delta[p][n]);
         s->weight[n] += w;
     }
 }
 
-/* The mean differences of a block from its centres. */
+/* The mean differences of a block from its centers. */
 TAMIS_INLINE void average(sums *s, const bilateral_coef *k, const bilateral_view *view,
                           const bilateral_view *guide, block b, int planes, int l1, int fine)
 {
@@ -140,19 +157,25 @@ TAMIS_INLINE void average(sums *s, const bilateral_coef *k, const bilateral_view
         }
         s->weight[n] = splat(1);
     }
+    const tv_f32 log2_range = splat(-k->log2_range * EXP2_UNIT);
     for (int dy = -k->ry; dy <= k->ry; dy++) {
-        const float *space = k->log2_space + abs(dy) * (k->rx + 1);
         const void *rows[TAMIS_MAX_CHANNELS];
         for (int p = 0; p < planes; p++)
             rows[p] = view->rows[p][b.y + dy];
+        const float *log2_space = bilateral_log2_space(k, dy);
         int half = k->half[abs(dy)];
+        /* The inner loop runs once for a row, but twice where it has to leave out the center. */
         for (int dx = -half; dx <= half; dx++)
-            if (dx != 0 || dy != 0)
-                add_tap(s, k, rows, guide, b, dy, dx, space[abs(dx)], planes, l1, fine);
+            for (int end = dy != 0 || dx > 0 ? half : -1; dx <= end; dx++)
+                add_tap(s, rows, guide, b, dy, dx, log2_space[dx], log2_range, planes, l1, fine);
     }
-    for (int n = 0; n < N; n++)
+    for (int n = 0; n < N; n++) {
+        /* A plane whose sum is not finite makes NaN of all planes. */
+        for (int p = 0; p < planes && (planes > 1 || guide); p++)
+            s->weight[n] = muladd(s->delta[p][n], (tv_f32){0}, s->weight[n]);
         for (int p = 0; p < planes; p++)
             s->delta[p][n] /= s->weight[n];
+    }
 }
 
 /* A sample moved by delta. Integers move by whole levels, to nearest: rounding the small delta
@@ -368,6 +391,12 @@ TAMIS_INLINE bilateral_view widen_planes(floats *f, tamis_type type, const void 
 TAMIS_INLINE void vector_rows(const tamis_tile *t, const bilateral_coef *k, void *scratch,
                               tamis_type type)
 {
+#if defined(TAMIS_AVX512)
+    if (k->tables) {
+        TAMIS_FN(bilateral_tables)(t, k, scratch);
+        return;
+    }
+#endif
     floats f = floats_begin(t, k, scratch);
     bilateral_view all = widen_planes(&f, type, t->src, t->planes);
     bilateral_view guide = {.count = 0};
@@ -408,7 +437,7 @@ TAMIS_INLINE bilateral_view split_luma(floats *f, const tamis_tile *t, tamis_typ
     return view;
 }
 
-/* The mean differences of a block from its centres, by the spatial weights alone. */
+/* The mean differences of a block from its centers, by the spatial weights alone. */
 TAMIS_INLINE void blur(sums *s, const bilateral_coef *k, const bilateral_view *view, block b)
 {
     for (int n = 0; n < N; n++) {
