@@ -134,7 +134,7 @@ static const tamis_kernel median_kernels_c[] = {
 TAMIS_KERNEL_DECLARE(median);
 static const tamis_kernel *const median_kernels[] = TAMIS_KERNEL_LIST(median);
 
-/* Enough for every row: the reference's list, the networks' lists. */
+/* Enough for every row: the reference's list, the networks' lists, the histograms. */
 static size_t median_scratch(const void *coef, int w, int h, int step)
 {
     const median_coef *k = coef;
@@ -142,9 +142,8 @@ static size_t median_scratch(const void *coef, int w, int h, int step)
     (void)w;
     (void)h;
     (void)step;
-    if (!median_sorts(k))
-        return list;
-    return list > MEDIAN_SORT_BYTES(k->w) ? list : MEDIAN_SORT_BYTES(k->w);
+    size_t other = median_sorts(k) ? MEDIAN_SORT_BYTES(k->w) : median_strip_bytes(k);
+    return list > other ? list : other;
 }
 
 static tamis_status median_plan(tamis_node *node)
@@ -158,7 +157,13 @@ static tamis_status median_plan(tamis_node *node)
     k->rank = (int)floor(p->percentile / 100 * (k->w * k->h - 1) + 0.5);
 
     node->coef = k;
-    node->stage = median_sorts(k) ? "sort" : "rank";
+    node->stage = "sort";
+    if (!median_sorts(k)) {
+        node->stage = "rank";
+        node->planar = 1; /* so that a strip has no more columns than it must */
+        node->tile_w = 2 * (median_columns(k) - k->w + 1);
+        node->tile_h = k->h < 64 ? 256 : 512; /* each tile takes in k->h rows before its first */
+    }
     node->scratch = median_scratch;
     node->halo = (tamis_halo){k->w / 2, k->w / 2, k->h / 2, k->h / 2};
     node->border = p->border;

@@ -12,6 +12,19 @@ typedef struct median_coef {
     int rank; /* index of the result in the sorted window, 0 .. w * h - 1 */
 } median_coef;
 
+/* Columns of the strips that ranks are found in: a window and enough to share its sums, and few
+ * enough for their histograms to stay in a core's own cache. */
+static inline int median_columns(const median_coef *k)
+{
+    return k->w + (k->w < 64 ? 192 : 320);
+}
+
+/* Bytes of the histograms of such a strip. */
+static inline size_t median_strip_bytes(const median_coef *k)
+{
+    return 272 * (size_t)median_columns(k);
+}
+
 /* Side of the largest square median that is done by a sorting network. */
 #define MEDIAN_MAX_SORT 13
 
