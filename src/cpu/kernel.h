@@ -128,7 +128,7 @@ extern const char *const tamis_priv_alpha_names[];
 #define TAMIS_PARAM_ALPHA(S)                                                                       \
     TAMIS_PARAM(S, alpha, .def = TAMIS_ALPHA_MODE_PREMULTIPLY, .max = TAMIS_ALPHA_MODE_IGNORE,     \
                 .choices = tamis_priv_alpha_names, .unit = "",                                     \
-                .doc = "alpha channel: weight colour by it, treat it as a channel, or leave it")
+                .doc = "alpha channel: weight color by it, treat it as a channel, or leave it")
 
 /* The list of kernel tables of a filter whose <name>_simd.c is compiled once per instruction set
  * and defines TAMIS_FN(<name>_kernels), and whose <name>.c defines <name>_kernels_c. */
