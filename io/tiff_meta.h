@@ -8,6 +8,9 @@
 /* Finds all directories of the main chain; *offsets is to be freed. Errors: READ, MEMORY. */
 tamis_status tamis_priv_tiff_directories(tamis_reader *reader, uint64_t **offsets, int *count);
 
+/* Whether a tag says what the main directory of an EXIF block says too: camera, author, ... */
+int tamis_priv_tiff_is_descriptive(unsigned tag);
+
 /* Collects the metadata of the directory at offset, which says the given orientation.
  * Errors: MEMORY. */
 tamis_status tamis_priv_tiff_read_meta(tamis_reader *reader, uint64_t offset, int orientation,

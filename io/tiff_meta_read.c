@@ -73,9 +73,10 @@ tamis_status tamis_priv_tiff_directories(tamis_reader *reader, uint64_t **offset
     return TAMIS_OK;
 }
 
-static int is_descriptive(uint16_t tag)
+int tamis_priv_tiff_is_descriptive(unsigned tag)
 {
-    static const uint16_t tags[] = {270, 271, 272, 305, 306, 315, 316, 33432};
+    static const uint16_t tags[] = {270,    271,    272,    305,    306,    315,    316,   33432,
+                                    0x9C9B, 0x9C9C, 0x9C9D, 0x9C9E, 0x9C9F, 0x4746, 0x4749};
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
         if (tags[i] == tag)
             return 1;
@@ -130,7 +131,7 @@ static tamis_status settle_iptc(tamis_meta *meta, const tamis_ifd *ifd, int swap
 static tamis_status keep_exif(tamis_meta *meta, tamis_ifd *ifd, int orientation)
 {
     for (size_t i = ifd->count; i-- > 0;)
-        if (!ifd->entries[i].sub && !is_descriptive(ifd->entries[i].tag))
+        if (!ifd->entries[i].sub && !tamis_priv_tiff_is_descriptive(ifd->entries[i].tag))
             tamis_priv_ifd_remove(ifd, ifd->entries[i].tag);
     if (ifd->count == 0)
         return TAMIS_OK;

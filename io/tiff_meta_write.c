@@ -42,18 +42,23 @@ static void set_bytes(TIFF *tif, uint32_t tag, const uint8_t *data, size_t size)
         TIFFSetField(tif, tag, (uint32_t)size, data);
 }
 
-/* libtiff wants an IPTC record counted, and so padded, in LONGs. */
+/* Older libtiff wants an IPTC record counted, and so padded, in LONGs. */
 static tamis_status set_iptc_record(tamis_writer *writer, TIFF *tif, const uint8_t *data,
                                     size_t size)
 {
+    const TIFFField *field = TIFFFindField(tif, TIFFTAG_RICHTIFFIPTC, TIFF_ANY);
+    if (size == 0 || size > INT32_MAX)
+        return TAMIS_OK;
+    if (field && TIFFFieldDataType(field) != TIFF_LONG) {
+        set_bytes(tif, TIFFTAG_RICHTIFFIPTC, data, size);
+        return TAMIS_OK;
+    }
     size_t count = (size + 3) / 4;
-    uint32_t *padded = calloc(count ? count : 1, 4);
+    uint32_t *padded = calloc(count, 4);
     if (!padded)
         return no_memory(writer);
-    if (size)
-        memcpy(padded, data, size);
-    if (count > 0 && count <= INT32_MAX)
-        TIFFSetField(tif, TIFFTAG_RICHTIFFIPTC, (uint32_t)count, padded);
+    memcpy(padded, data, size);
+    TIFFSetField(tif, TIFFTAG_RICHTIFFIPTC, (uint32_t)count, padded);
     free(padded);
     return TAMIS_OK;
 }
@@ -220,6 +225,15 @@ static tamis_status append_directory(tamis_writer *writer, tamis_tiff *t, int bi
     return TAMIS_OK;
 }
 
+static tamis_status set_exif_tag(tamis_writer *writer, TIFF *tif, int big,
+                                 const tamis_ifd_entry *entry)
+{
+    char name[16];
+    snprintf(name, sizeof name, "tiff:%u", (unsigned)entry->tag);
+    tamis_meta_entry as_meta = {name, entry->data, entry->size, entry->type, entry->count};
+    return set_tag(writer, tif, big, &as_meta);
+}
+
 static tamis_status set_exif(tamis_writer *writer, tamis_tiff *t, int big, const tamis_meta *meta,
                              const tamis_meta_entry *exif)
 {
@@ -231,8 +245,8 @@ static tamis_status set_exif(tamis_writer *writer, tamis_tiff *t, int big, const
         const tamis_ifd_entry *entry = &ifd.entries[i];
         if (entry->sub && entry->sub->count > 0)
             status = append_directory(writer, t, big, entry->tag, entry->sub);
-        else if (entry->type == TAMIS_IFD_ASCII && !has_tag(meta, entry->tag))
-            status = set_text(writer, t->tif, entry->tag, entry->data, entry->size);
+        else if (tamis_priv_tiff_is_descriptive(entry->tag) && !has_tag(meta, entry->tag))
+            status = set_exif_tag(writer, t->tif, big, entry);
     }
     tamis_priv_ifd_clear(&ifd);
     return status;

@@ -158,6 +158,36 @@ static void blocks_survive(void **state)
     tamis_image_unref(&image);
 }
 
+/* From any format that keeps metadata into any other. */
+static void blocks_change_formats(void **state)
+{
+    (void)state;
+    tamis_image image = io_picture(rgb8, 21, 13, 1), first, second;
+    for (size_t i = 0; i < KEEPER_COUNT; i++)
+        for (size_t j = 0; j < KEEPER_COUNT; j++) {
+            tamis_meta meta, kept, moved;
+            char to[32];
+            snprintf(to, sizeof to, "to-%s", keepers[j]);
+            fill(&meta, 1);
+            assert_ok(tamis_image_save(io_ctx, io_path(keepers[i]), &image, &meta));
+            assert_ok(tamis_image_load(io_ctx, io_path(keepers[i]), &first, &kept));
+            assert_ok(tamis_image_save(io_ctx, io_path(to), &first, &kept));
+            assert_ok(tamis_image_load(io_ctx, io_path(to), &second, &moved));
+            expect_entry(&kept, &moved, "icc");
+            expect_entry(&kept, &moved, "xmp");
+            expect_entry(&kept, &moved, "iptc");
+            assert_int_equal(exif_value(&moved, 0, 0x0112), 1);
+            assert_int_equal(exif_value(&moved, 1, 0xA002), 21);
+            assert_true(fabs(moved.dpi_x - 300) < 0.02);
+            tamis_meta_clear(&meta);
+            tamis_meta_clear(&kept);
+            tamis_meta_clear(&moved);
+            tamis_image_unref(&first);
+            tamis_image_unref(&second);
+        }
+    tamis_image_unref(&image);
+}
+
 /* Where the upright pixel (x, y) lies in a stored picture of sw x sh. */
 static void stored_place(int orientation, int32_t x, int32_t y, int32_t sw, int32_t sh, int32_t *sx,
                          int32_t *sy)
@@ -321,6 +351,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(set_find_clear),
         cmocka_unit_test(blocks_survive),
+        cmocka_unit_test(blocks_change_formats),
         cmocka_unit_test(orientation_once),
         cmocka_unit_test(orientation_kept_on_request),
         cmocka_unit_test(a_profile_of_another_color_model_is_left_out),

@@ -163,13 +163,97 @@ static void png_16_bit_order(void **state)
     tamis_image_unref(&image);
 }
 
+static void pfm_both_byte_orders(void **state)
+{
+    (void)state;
+    static const char little[] = "Pf\n1 2\n-1.0\n\0\0\x80\x3f\0\0\0\x40";
+    static const char big[] = "Pf 1 2 2.5\n\x3f\x80\0\0\x40\0\0\0";
+    for (int i = 0; i < 2; i++) {
+        tamis_image image =
+            load_bytes("a.pfm", i ? big : little, (i ? sizeof big : sizeof little) - 1);
+        assert_int_equal(image.format.type, TAMIS_F32);
+        /* The first row of the file is the lowest. */
+        assert_true(*(float *)tamis_image_row(&image, 0, 0) == 2);
+        assert_true(*(float *)tamis_image_row(&image, 0, 1) == 1);
+        tamis_image_unref(&image);
+    }
+}
+
+#define EXPECT_NPY(channels, w, ...)                                                               \
+    expect_u8("values.npy", (const char *)file, n, channels, w, (const uint8_t[]){__VA_ARGS__})
+
+/* An NPY file with the given header text. */
+static size_t make_npy(uint8_t *out, int version, const char *header, const void *data, size_t size)
+{
+    size_t n = strlen(header), at = version == 1 ? 10 : 12;
+    memcpy(out, "\x93NUMPY", 6);
+    out[6] = (uint8_t)version;
+    memset(out + 7, 0, 5);
+    out[8] = (uint8_t)n;
+    memcpy(out + at, header, n);
+    memcpy(out + at + n, data, size);
+    return at + n + size;
+}
+
+static void npy_orders(void **state)
+{
+    (void)state;
+    uint8_t file[256];
+    size_t n = make_npy(file, 1, "{'descr': '>u2', 'fortran_order': False, 'shape': (1, 2), }\n",
+                        "\1\2\3\4", 4);
+    tamis_image image = load_bytes("a.npy", file, n);
+    assert_memory_equal(image.data[0], ((const uint16_t[]){0x0102, 0x0304}), 4);
+    tamis_image_unref(&image);
+    n = make_npy(file, 2, "{\"shape\":(2,3),\"fortran_order\":True,\"descr\":\"|u1\"}", "adbecf",
+                 6);
+    EXPECT_NPY(1, 3, 'a', 'b', 'c', 'd', 'e', 'f');
+    n = make_npy(file, 3, "{'descr': '|u1', 'fortran_order': True, 'shape': (1, 2, 3)}", "adbecf",
+                 6);
+    EXPECT_NPY(3, 2, 'a', 'b', 'c', 'd', 'e', 'f');
+}
+
+static void npy_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header, *text;
+        tamis_status status;
+    } rows[] = {
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1)}", "<f8", TAMIS_ERR_UNSUPPORTED},
+        {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 1)}", "record",
+         TAMIS_ERR_UNSUPPORTED},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (4,)}", "1 dimensions",
+         TAMIS_ERR_UNSUPPORTED},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1, 5)}", "with 5",
+         TAMIS_ERR_UNSUPPORTED},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1, 1, 1)}", "4 dimensions",
+         TAMIS_ERR_UNSUPPORTED},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': ()}", "header", TAMIS_ERR_READ},
+        {"{'descr': '|u1', 'shape': (1, 1)}", "header", TAMIS_ERR_READ},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (1, 0)}", "outside", TAMIS_ERR_READ},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (90000, 90000)}", "too early",
+         TAMIS_ERR_READ},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999999, 1)}",
+         "outside", TAMIS_ERR_READ},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint8_t file[256];
+        tamis_image image;
+        io_store(io_path("bad.npy"), file, make_npy(file, 1, rows[i].header, "abcd", 4));
+        assert_int_equal(tamis_image_load(io_ctx, io_path("bad.npy"), &image, NULL),
+                         rows[i].status);
+        assert_message_has(rows[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pnm_texts),        cmocka_unit_test(pnm_wide_maxval),
         cmocka_unit_test(png_below_8_bit),  cmocka_unit_test(png_palettes),
         cmocka_unit_test(png_key_colors),   cmocka_unit_test(png_interlaced),
-        cmocka_unit_test(png_16_bit_order),
+        cmocka_unit_test(png_16_bit_order), cmocka_unit_test(pfm_both_byte_orders),
+        cmocka_unit_test(npy_orders),       cmocka_unit_test(npy_refusals),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }
