@@ -14,6 +14,7 @@ for target in fuzz_chain fuzz_reader; do
     echo "fuzz: $target for $seconds s"
     extra=""
     [ "$target" = fuzz_chain ] && extra=-dict=fuzz/chain.dict
+    [ "$target" = fuzz_chain ] || ./fuzz/fuzz_seeds "fuzz/corpus_$target"
     ./fuzz/$target -max_total_time="$seconds" -rss_limit_mb=2048 -print_final_stats=1 $extra \
         "fuzz/corpus_$target" 2>fuzz/$target.log || { tail -n 40 fuzz/$target.log; exit 1; }
     grep -E 'number_of_executed_units|peak_rss' fuzz/$target.log
