@@ -40,26 +40,37 @@ typedef struct verify {
     json_t *results;
 } verify;
 
-/* Random samples over the whole range, with flat patches and extreme levels among them; floats
- * beyond 0 .. 1, too. */
+/* A share of the range: random, with flat patches and extreme levels among them. */
+static double sample(int32_t x, int32_t y, int c)
+{
+    double u = tool_random_uniform(1, (uint64_t)((y << 16 | x) * 4 + c));
+    if ((x / 9 + y / 7) % 4 == 0)
+        return 0.625;
+    return u >= 0.1 ? u : u < 0.05 ? 0 : 1;
+}
+
+/* Few enough that most windows hold none. */
+static double special(int32_t x, int32_t y, double otherwise)
+{
+    if (x % 53 == 45 && y % 31 == 9)
+        return NAN;
+    return x % 59 == 20 && y % 37 == 28 ? INFINITY : otherwise;
+}
+
+/* Floats reach beyond 0 .. 1, and hold NaN and infinity. */
 static void fill(const tamis_image *image)
 {
-    double range = tamis_type_range(image->format.type);
-    double low = image->format.type == TAMIS_S16 ? -32768 : 0;
+    tamis_type type = image->format.type;
+    double range = tamis_type_range(type), low = type == TAMIS_S16 ? -32768 : 0;
     int alpha = image->format.alpha != TAMIS_ALPHA_NONE ? image->format.channels - 1 : -1;
-    if (image->format.type == TAMIS_F32)
-        low = -0.25, range = 1.5;
     double *row = tool_alloc((size_t)image->w * sizeof(*row));
     for (int c = 0; c < image->format.channels; c++) {
         for (int32_t y = 0; y < image->h; y++) {
             for (int32_t x = 0; x < image->w; x++) {
-                uint64_t n = (uint64_t)((y << 16 | x) * 4 + c);
-                double u = tool_random_uniform(1, n);
-                if ((x / 9 + y / 7) % 4 == 0)
-                    u = 0.625;
-                else if (u < 0.1)
-                    u = u < 0.05 ? 0 : 1;
-                row[x] = c == alpha ? u * tamis_type_range(image->format.type) : low + range * u;
+                double u = sample(x, y, c);
+                row[x] = c == alpha ? u * range : low + range * u;
+                if (type == TAMIS_F32 && c != alpha)
+                    row[x] = special(x, y, 1.5 * u - 0.25);
             }
             tool_row_write(image, c, y, row);
         }
