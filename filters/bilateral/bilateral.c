@@ -122,6 +122,18 @@ typedef struct chroma {
     double r, b, alpha;
 } chroma;
 
+/* 0 for negative numbers; NaN stays. */
+static double positive(double v)
+{
+    return v < 0 ? 0 : v;
+}
+
+/* v between -limit and limit; NaN stays. */
+static double within(double v, double limit)
+{
+    return v < -limit ? -limit : v > limit ? limit : v;
+}
+
 static double get_luma(const tamis_tile *t, tamis_type type, int y, ptrdiff_t x)
 {
     return luma(get(type, t->src[0][y], x), get(type, t->src[1][y], x), get(type, t->src[2][y], x));
@@ -138,7 +150,7 @@ static chroma mean_chroma(const tamis_tile *t, const bilateral_coef *k, tamis_ty
             double l = get_luma(t, type, y + dy, x + dx);
             c.r += w * (get(type, t->src[0][y + dy], x + dx) - l);
             c.b += w * (get(type, t->src[2][y + dy], x + dx) - l);
-            c.alpha += w * (k->alpha ? get(type, t->src[3][y + dy], x + dx) : 0);
+            c.alpha += w * (k->alpha ? positive(get(type, t->src[3][y + dy], x + dx)) : 0);
             weights += w;
         }
     }
@@ -146,7 +158,9 @@ static chroma mean_chroma(const tamis_tile *t, const bilateral_coef *k, tamis_ty
 }
 
 /* Color mode luma. As it is linear, the mean of the luma is the luma of the means. Where colors
- * are multiplied by alpha, the chroma has the Gaussian's alpha and is given the luma's. */
+ * are multiplied by alpha, the chroma has the Gaussian's alpha and is given the luma's. As no color
+ * should be below 0 or above its alpha, alpha below 0 counts as 0 there, and chroma beyond alpha as
+ * alpha: else the quotient would be without bounds. */
 static void luma_c(const tamis_tile *t, const bilateral_coef *k, tamis_type type)
 {
     pixels px = {t->src, 0, 3, 1};
@@ -162,8 +176,9 @@ static void luma_c(const tamis_tile *t, const bilateral_coef *k, tamis_type type
                 double a = mean(t, k, type, k->alpha ? &px : &alone, 3, y, x);
                 put(type, t, 3, y, x, a);
                 if (k->alpha) {
-                    c.r = c.alpha != 0 ? c.r * (a / c.alpha) : 0;
-                    c.b = c.alpha != 0 ? c.b * (a / c.alpha) : 0;
+                    double ratio = c.alpha == 0 ? 0 : positive(a) / c.alpha;
+                    c.r = within(c.r, c.alpha) * ratio;
+                    c.b = within(c.b, c.alpha) * ratio;
                 }
             }
             put(type, t, 0, y, x, l + c.r);
@@ -391,7 +406,9 @@ static tamis_status plan_color(tamis_node *node, const bilateral *b, bilateral_c
         return tamis_priv_fail(node->ctx, TAMIS_ERR_ARGUMENT,
                                "bilateral: color=luma needs 3 color channels, the image has %d",
                                colors);
-    node->stage = b->color == TAMIS_BILATERAL_LUMA && colors == 3 ? "luma" : "vector";
+    int luma = b->color == TAMIS_BILATERAL_LUMA && colors == 3;
+    /* One pixel stays as it is, which the way to luma and back would not grant infinite ones. */
+    node->stage = luma && k->rx + k->ry > 0 ? "luma" : "vector";
     node->planar = !separate && (node->in.channels > 1 || node->has_guide);
     k->planes = node->planar ? node->in.channels : 1;
     k->colors = node->planar ? colors + whole : 1;
@@ -411,12 +428,12 @@ static tamis_status plan(tamis_node *node)
     node->border_value = b->border_value;
     node->alpha = b->alpha;
     node->work = tamis_priv_node_work(node);
+    TAMIS_TRY(plan_window(node, b, k));
     TAMIS_TRY(plan_color(node, b, k));
 
     double sigma = tamis_value_resolve(b->sigma_color, node->in.type);
     k->range = 0.5 / (sigma * sigma);
     k->log2_range = (float)(k->range / log(2));
-    TAMIS_TRY(plan_window(node, b, k));
     node->tile_w = 512;
     node->halo = (tamis_halo){k->rx, k->rx, k->ry, k->ry};
     k->float_planes = float_planes(node, k);

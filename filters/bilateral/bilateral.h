@@ -30,8 +30,8 @@
  *
  * All sample types are filtered at their full precision. A picture that is flat within a window,
  * whatever its level, is unchanged there. NaN and infinities make NaN of every pixel whose window
- * holds one, in all channels that share a weight, and of no other; a window of one pixel leaves
- * them as they are. Alpha, with alpha=premultiply, is part of the pixel: with joint it
+ * holds one, in its channel and in those whose weights it enters, and of no other; a window of one
+ * pixel leaves them as they are. Alpha, with alpha=premultiply, is part of the pixel: with joint it
  * counts in D like a color, with luma it is averaged by the luma weights, and the color of clear
  * pixels has no part in the result. With separate it is one more channel that is filtered alone,
  * so that colors may shift at soft edges: use joint there. With alpha=straight it is always

@@ -170,11 +170,15 @@ TAMIS_INLINE void average(sums *s, const bilateral_coef *k, const bilateral_view
                 add_tap(s, rows, guide, b, dy, dx, log2_space[dx], log2_range, planes, l1, fine);
     }
     for (int n = 0; n < N; n++) {
-        /* A plane whose sum is not finite makes NaN of all planes. */
-        for (int p = 0; p < planes && (planes > 1 || guide); p++)
+        /* A plane whose sum is not finite makes NaN of all planes, if it is in their weights. */
+        for (int p = 0; p < planes && planes > 1 && !guide; p++)
             s->weight[n] = muladd(s->delta[p][n], (tv_f32){0}, s->weight[n]);
-        for (int p = 0; p < planes; p++)
-            s->delta[p][n] /= s->weight[n];
+        for (int p = 0; p < planes; p++) {
+            tv_f32 sum = s->delta[p][n];
+            s->delta[p][n] = sum / s->weight[n];
+            if (guide)
+                s->delta[p][n] = muladd(sum, (tv_f32){0}, s->delta[p][n]);
+        }
     }
 }
 
@@ -437,12 +441,23 @@ TAMIS_INLINE bilateral_view split_luma(floats *f, const tamis_tile *t, tamis_typ
     return view;
 }
 
-/* The mean differences of a block from its centers, by the spatial weights alone. */
+/* Plane 2 of the chroma is alpha, where there is one. Below 0 it counts as 0, so that it does not
+ * cancel out. */
+TAMIS_INLINE tv_f32 load_chroma(const bilateral_view *view, int p, int y, ptrdiff_t i)
+{
+    tv_f32 v = load(view->rows[p][y], i);
+    return p == 2 ? tv_max_f32((tv_f32){0}, v) : v;
+}
+
+/* The mean differences of a block from its centers, by the spatial weights alone. Where chroma is
+ * to be divided by alpha, from 0, as what is left of a large center would be inexact. */
 TAMIS_INLINE void blur(sums *s, const bilateral_coef *k, const bilateral_view *view, block b)
 {
     for (int n = 0; n < N; n++) {
         for (int p = 0; p < view->count; p++) {
-            s->center[p][n] = load(view->rows[p][b.y], b.i + n * L);
+            s->center[p][n] = (tv_f32){0};
+            if (!k->alpha)
+                s->center[p][n] = load_chroma(view, p, b.y, b.i + n * L);
             s->delta[p][n] = (tv_f32){0};
         }
         s->weight[n] = (tv_f32){0};
@@ -454,7 +469,7 @@ TAMIS_INLINE void blur(sums *s, const bilateral_coef *k, const bilateral_view *v
             tv_f32 w = splat((float)space[abs(dx)]);
             for (int n = 0; n < N; n++) {
                 for (int p = 0; p < view->count; p++) {
-                    tv_f32 d = load(view->rows[p][b.y + dy], b.i + dx + n * L) - s->center[p][n];
+                    tv_f32 d = load_chroma(view, p, b.y + dy, b.i + dx + n * L) - s->center[p][n];
                     s->delta[p][n] = muladd(w, d, s->delta[p][n]);
                 }
                 s->weight[n] += w;
@@ -481,6 +496,12 @@ TAMIS_INLINE void join_plain(const tamis_tile *t, tamis_type type, block b, cons
     }
 }
 
+/* v between -limit and limit; NaN stays. */
+TAMIS_INLINE tv_f32 within(tv_f32 v, tv_f32 limit)
+{
+    return tv_max_f32(-limit, tv_min_f32(limit, v));
+}
+
 /* The same where colors are multiplied by alpha: the blurred chroma has the blurred alpha and is
  * given the alpha of the result. */
 TAMIS_INLINE void join_alpha(tamis_type type, const sums *luma, const sums *chroma,
@@ -489,11 +510,11 @@ TAMIS_INLINE void join_alpha(tamis_type type, const sums *luma, const sums *chro
     const tv_f32 zero = {0};
     for (int n = 0; n < N; n++) {
         tv_f32 y = luma->center[0][n] + luma->delta[0][n];
-        tv_f32 alpha = luma->center[1][n] + luma->delta[1][n];
+        tv_f32 alpha = tv_max_f32(zero, luma->center[1][n] + luma->delta[1][n]);
         tv_f32 blurred = chroma->center[2][n] + chroma->delta[2][n];
         tv_f32 ratio = (tv_f32)((tv_s32)(alpha / blurred) & (blurred != 0));
-        tv_f32 red = (chroma->center[0][n] + chroma->delta[0][n]) * ratio;
-        tv_f32 blue = (chroma->center[1][n] + chroma->delta[1][n]) * ratio;
+        tv_f32 red = within(chroma->center[0][n] + chroma->delta[0][n], blurred) * ratio;
+        tv_f32 blue = within(chroma->center[1][n] + chroma->delta[1][n], blurred) * ratio;
         rgb[0][n] = move(type, zero, y + red);
         rgb[1][n] = move(type, zero, y + (red * 0.299f + blue * 0.114f) * (-1 / 0.587f));
         rgb[2][n] = move(type, zero, y + blue);
@@ -508,14 +529,16 @@ TAMIS_INLINE void luma_block(const tamis_tile *t, const bilateral_coef *k, tamis
     sums luma, chroma;
     tv_f32 rgb[3][N];
     blur(&chroma, k, &c, b);
+    if (k->guided && k->l1)
+        average(&luma, k, &y, guide, b, k->alpha ? 2 : 1, 1, 1);
+    else
+        average(&luma, k, &y, guide, b, k->alpha ? 2 : 1, 0, 1);
     if (k->alpha) {
-        average(&luma, k, &y, guide, b, 2, 0, 1);
         join_alpha(type, &luma, &chroma, rgb);
         for (int n = 0; n < N; n++)
             luma.delta[1][n] = move(type, luma.center[1][n], luma.delta[1][n]);
         store(type, dst_row(t, 3, b.y), b.i, t->w - b.i, luma.delta[1]);
     } else {
-        average(&luma, k, &y, guide, b, 1, 0, 1);
         join_plain(t, type, b, luma.delta[0], &chroma, rgb);
     }
     for (int p = 0; p < 3; p++)
