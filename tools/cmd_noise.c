@@ -134,13 +134,13 @@ static int do_pages(tool *t, tamis_reader *reader, const tamis_file_info *info, 
     return code;
 }
 
-static int print_json(tool *t, const tool_file *file)
+static int print_json(tool *t, const tool_file *file, int skipped)
 {
-    static const char *const kinds[] = {"gaussian", "saltpepper", "poisson", "speckle"};
     json_t *o = tool_json_new(t);
     json_object_set_new(o, "input", tool_json_text(file->in));
     json_object_set_new(o, "output", tool_json_text(file->out));
-    json_object_set_new(o, "kind", json_string(kinds[t->options.kind]));
+    json_object_set_new(o, "skipped", json_boolean(skipped));
+    json_object_set_new(o, "kind", json_string(tool_noise_names[t->options.kind]));
     json_object_set_new(o, "sigma", tool_json_text(t->options.sigma));
     json_object_set_new(o, "amount", tool_json_number(t->options.amount));
     json_object_set_new(o, "seed", json_integer((json_int_t)t->options.seed));
@@ -152,7 +152,7 @@ static int do_file(tool *t, const tool_file *file)
     char message[1024];
     int check = tool_output_check(t, file, message, sizeof(message));
     if (check == TOOL_SKIP)
-        return TOOL_OK;
+        return t->options.json ? print_json(t, file, 1) : TOOL_OK;
     if (check) {
         tool_error(t, "%s", message);
         return check;
@@ -170,7 +170,7 @@ static int do_file(tool *t, const tool_file *file)
     code = status ? tool_fail(t, status) : do_pages(t, reader, &info, file->out);
     tamis_reader_close(&reader);
     if (!code && t->options.json)
-        code = print_json(t, file);
+        code = print_json(t, file, 0);
     return code;
 }
 

@@ -10,7 +10,7 @@
 #include "tool.h"
 
 static const char *const progress_names[] = {"auto", "bar", "json", "none", NULL};
-static const char *const noise_names[] = {"gaussian", "saltpepper", "poisson", "speckle", NULL};
+const char *const tool_noise_names[] = {"gaussian", "saltpepper", "poisson", "speckle", NULL};
 
 #define OPTION(field, ...)                                                                         \
     {                                                                                              \
@@ -81,7 +81,7 @@ const tool_option tool_option_table[] = {
     OPTION(min_ssim, .kind = TOOL_NUMBER, .min = -1, .max = 1, .arg = "X",
            .groups = TOOL_GROUP_COMPARE, .doc = "fail when the SSIM is lower"),
 
-    OPTION(kind, .kind = TOOL_CHOICE, .choices = noise_names, .def = "gaussian",
+    OPTION(kind, .kind = TOOL_CHOICE, .choices = tool_noise_names, .def = "gaussian",
            .groups = TOOL_GROUP_NOISE, .doc = "kind of noise"),
     OPTION(sigma, .kind = TOOL_TEXT, .def = "10%", .arg = "S", .groups = TOOL_GROUP_NOISE,
            .doc = "standard deviation: gaussian in levels or % of the type's range, speckle in % "
@@ -140,7 +140,8 @@ static int parse_seed(const char *text, uint64_t *out)
     char *end;
     errno = 0;
     *out = strtoull(text, &end, 0);
-    return end != text && *end == '\0' && errno == 0 && strchr(text, '-') == NULL;
+    return end != text && *end == '\0' && errno == 0 && *out <= INT64_MAX &&
+           strchr(text, '-') == NULL;
 }
 
 static int parse_bytes(const char *text, size_t *out)
@@ -271,7 +272,7 @@ static int say_bad_value(tool *t, const tool_option *option, const char *text)
         return tool_usage_error(t, "--%s: '%s' is not one of %s", option->name, text, list);
     }
     default:
-        return tool_usage_error(t, "--%s: '%s' is not a whole number from 0 to 2^64-1",
+        return tool_usage_error(t, "--%s: '%s' is not a whole number from 0 to 2^63-1",
                                 option->name, text);
     }
 }

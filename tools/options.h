@@ -58,6 +58,9 @@ typedef struct tool_options {
 enum { TOOL_PROGRESS_AUTO, TOOL_PROGRESS_BAR, TOOL_PROGRESS_JSON, TOOL_PROGRESS_NONE };
 enum { TOOL_NOISE_GAUSSIAN, TOOL_NOISE_SALTPEPPER, TOOL_NOISE_POISSON, TOOL_NOISE_SPECKLE };
 
+/* In the order of TOOL_NOISE_*, ended by NULL. */
+extern const char *const tool_noise_names[];
+
 typedef enum tool_option_kind {
     TOOL_FLAG,   /* int, set to 1; letters may repeat and count */
     TOOL_INT,    /* int */

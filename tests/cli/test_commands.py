@@ -353,8 +353,14 @@ class Noise(Case):
         self.assertEqual(a, b)
         self.assertNotEqual(a, self.noisy("--seed", "6"))
 
+    def test_skipped(self):
+        self.noisy()
+        result = self.json("noise", "flat.pgm", "-o", "n.pgm", "--skip-existing")
+        self.assertTrue(result["skipped"])
+
     def test_bad_values(self):
         for args in (["--sigma", "x"], ["--kind", "saltpepper", "--amount", "2"], ["--seed", "-1"],
+                     ["--seed", "9223372036854775808"],
                      ["--kind", "pink"], ["--kind", "poisson", "--amount", "0"]):
             self.tamis("noise", "flat.pgm", "-o", "n.pgm", *args, code=2)
 
