@@ -73,7 +73,6 @@ static int encode(jpeg_job *job, const tamis_image *image)
     jpeg_set_defaults(cinfo);
     jpeg_set_quality(cinfo, job->writer->quality, TRUE);
     cinfo->dct_method = JDCT_ISLOW;
-    cinfo->optimize_coding = TRUE;
     if (image->format.channels == 3 && job->writer->quality >= FULL_CHROMA_QUALITY)
         cinfo->comp_info[0].h_samp_factor = cinfo->comp_info[0].v_samp_factor = 1;
     tamis_priv_jpeg_set_density(cinfo, &job->meta);

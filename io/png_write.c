@@ -3,14 +3,17 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "bytes.h"
 #include "png_chunks.h"
+#include "png_level.h"
 #include "writer.h"
 
 typedef struct png_job {
     tamis_writer *writer;
     tamis_rows rows;
+    int noisy; /* see png_level.h */
     char message[160];
     jmp_buf jump;
 } png_job;
@@ -71,6 +74,11 @@ static int color_type(int channels)
     return types[channels];
 }
 
+static int level_of(const tamis_writer *writer)
+{
+    return writer->level ? writer->level : 6;
+}
+
 /* Returns 0 after an error. No local variable changes after setjmp(). */
 static int encode(png_job *job, png_structp png, png_infop info, const tamis_image *image,
                   const chunk_list *chunks)
@@ -80,7 +88,9 @@ static int encode(png_job *job, png_structp png, png_infop info, const tamis_ima
     int deep = image->format.type == TAMIS_U16;
     png_set_write_fn(png, job, on_write, on_flush);
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    png_set_compression_level(png, job->writer->level);
+    png_set_compression_level(png, job->noisy ? 1 : level_of(job->writer));
+    if (job->noisy)
+        png_set_compression_strategy(png, Z_RLE);
     png_set_IHDR(png, info, (png_uint_32)image->w, (png_uint_32)image->h, deep ? 16 : 8,
                  color_type(image->format.channels), PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE,
                  PNG_FILTER_TYPE_BASE);
@@ -127,6 +137,8 @@ static tamis_status png_write(tamis_writer *writer, const tamis_image *image,
     }
     job->writer = writer;
     tamis_status status = tamis_priv_rows_open(writer, image, &job->rows);
+    if (status == TAMIS_OK && writer->level == 0)
+        job->noisy = tamis_priv_png_is_noisy(&job->rows);
     if (status == TAMIS_OK)
         status = run_encoder(job, image, &chunks);
     tamis_priv_rows_close(&job->rows);

@@ -6,7 +6,8 @@
 #include "tiff_meta.h"
 #include "tiff_open.h"
 
-#define MAX_TILE_BYTES ((uint64_t)1 << 30)
+#define MAX_TILE_BYTES  ((uint64_t)1 << 30)
+#define MAX_STRIP_BYTES ((uint64_t)16 << 20)
 
 /* A directory as libtiff sees it. */
 typedef struct tiff_page {
@@ -357,25 +358,59 @@ static void place(const tiff_page *p, const uint8_t *raw, uint32_t n, int plane,
     }
 }
 
-static tamis_status read_strips(tamis_reader *reader, const tamis_image *image, int planes)
+/* Row by row, for strips that are too large to be held. */
+static tamis_status read_rows(tamis_reader *reader, const tamis_image *image, int planes,
+                              uint8_t *raw)
+{
+    tiff_state *s = reader->state;
+    for (int plane = 0; plane < planes; plane++)
+        for (int32_t y = 0; y < image->h; y++) {
+            if (TIFFReadScanline(s->tiff.tif, raw, (uint32_t)y, (uint16_t)plane) != 1)
+                return fail_tiff(reader);
+            place(&s->page, raw, s->page.w, plane, tamis_image_row(image, 0, y));
+        }
+    return TAMIS_OK;
+}
+
+/* Whole strips at a time, since libtiff then expands faster. */
+static tamis_status read_whole_strips(tamis_reader *reader, const tamis_image *image, int planes,
+                                      uint32_t per_strip, size_t row_bytes, uint8_t *raw)
 {
     tiff_state *s = reader->state;
     const tiff_page *p = &s->page;
+    for (int plane = 0; plane < planes; plane++)
+        for (uint32_t y = 0; y < p->h; y += per_strip) {
+            uint32_t n = p->h - y < per_strip ? p->h - y : per_strip;
+            uint32_t strip = TIFFComputeStrip(s->tiff.tif, y, (uint16_t)plane);
+            tmsize_t size = (tmsize_t)(row_bytes * n);
+            if (TIFFReadEncodedStrip(s->tiff.tif, strip, raw, size) != size)
+                return fail_tiff(reader);
+            for (uint32_t i = 0; i < n; i++)
+                place(p, raw + row_bytes * i, p->w, plane,
+                      tamis_image_row(image, 0, (int32_t)(y + i)));
+        }
+    return TAMIS_OK;
+}
+
+static tamis_status read_strips(tamis_reader *reader, const tamis_image *image, int planes)
+{
+    const tiff_state *s = reader->state;
+    const tiff_page *p = &s->page;
     uint64_t row_bytes = TIFFScanlineSize64(s->tiff.tif);
     uint64_t expected = ((uint64_t)p->w * (planes > 1 ? 1 : p->samples) * p->bits + 7) / 8;
-    if (row_bytes < expected || row_bytes > 4 * expected + 4096)
+    uint32_t per_strip = p->h;
+    TIFFGetField(s->tiff.tif, TIFFTAG_ROWSPERSTRIP, &per_strip);
+    if (row_bytes != expected || per_strip == 0)
         return fail_tiff(reader);
-    uint8_t *raw = malloc((size_t)row_bytes);
+    if (per_strip > p->h)
+        per_strip = p->h;
+    int whole = row_bytes * per_strip <= MAX_STRIP_BYTES;
+    uint8_t *raw = malloc((size_t)row_bytes * (whole ? per_strip : 1));
     if (!raw)
         return tamis_priv_reader_fail(reader, TAMIS_ERR_MEMORY, "no memory");
-    tamis_status status = TAMIS_OK;
-    for (int plane = 0; plane < planes && status == TAMIS_OK; plane++)
-        for (int32_t y = 0; y < image->h && status == TAMIS_OK; y++) {
-            if (TIFFReadScanline(s->tiff.tif, raw, (uint32_t)y, (uint16_t)plane) != 1)
-                status = fail_tiff(reader);
-            else
-                place(p, raw, p->w, plane, tamis_image_row(image, 0, y));
-        }
+    tamis_status status =
+        whole ? read_whole_strips(reader, image, planes, per_strip, (size_t)row_bytes, raw)
+              : read_rows(reader, image, planes, raw);
     free(raw);
     return status;
 }

@@ -58,7 +58,7 @@ static void set_compression(const tamis_writer *writer, TIFF *tif, tamis_type ty
                  sample_kind(type) == SAMPLEFORMAT_IEEEFP ? PREDICTOR_FLOATINGPOINT
                                                           : PREDICTOR_HORIZONTAL);
     if (deflate)
-        TIFFSetField(tif, TIFFTAG_ZIPQUALITY, writer->level);
+        TIFFSetField(tif, TIFFTAG_ZIPQUALITY, writer->level ? writer->level : 6);
 }
 
 static void set_channels(TIFF *tif, tamis_format format)
@@ -111,19 +111,26 @@ static void set_fields(const tamis_writer *writer, TIFF *tif, const tamis_image 
     }
 }
 
-/* The predictor works in place, so libtiff gets a copy of each row. */
+/* Whole strips at a time, since libtiff then compresses faster. */
 static tamis_status write_strips(tamis_writer *writer, TIFF *tif, tamis_rows *rows)
 {
-    uint8_t *copy = malloc(rows->bytes);
-    if (!copy)
+    uint32_t per_strip = 1;
+    TIFFGetField(tif, TIFFTAG_ROWSPERSTRIP, &per_strip);
+    uint8_t *strip = malloc(rows->bytes * per_strip);
+    if (!strip)
         return tamis_priv_writer_fail(writer, TAMIS_ERR_MEMORY, "no memory");
     tamis_status status = TAMIS_OK;
-    for (int32_t y = 0; y < rows->image->h && status == TAMIS_OK; y++) {
-        memcpy(copy, tamis_priv_rows_get(rows, y), rows->bytes);
-        if (TIFFWriteScanline(tif, copy, (uint32_t)y, 0) != 1 || writer->sink.error)
+    uint32_t h = (uint32_t)rows->image->h, index = 0;
+    for (uint32_t y = 0; y < h && status == TAMIS_OK; y += per_strip, index++) {
+        uint32_t n = h - y < per_strip ? h - y : per_strip;
+        for (uint32_t i = 0; i < n; i++)
+            memcpy(strip + rows->bytes * i, tamis_priv_rows_get(rows, (int32_t)(y + i)),
+                   rows->bytes);
+        tmsize_t size = (tmsize_t)(rows->bytes * n);
+        if (TIFFWriteEncodedStrip(tif, index, strip, size) != size || writer->sink.error)
             status = fail_tiff(writer);
     }
-    free(copy);
+    free(strip);
     return status;
 }
 

@@ -12,7 +12,6 @@
 #include "target.h"
 
 #define DEFAULT_QUALITY 92
-#define DEFAULT_LEVEL   6
 
 static const tamis_encoder *const encoders[] = {
     &tamis_priv_encoder_png, &tamis_priv_encoder_jpeg, &tamis_priv_encoder_tiff,
@@ -140,15 +139,15 @@ static tamis_status take_options(tamis_writer *writer, const tamis_write_options
 {
     writer->overwrite = o->overwrite;
     writer->quality = o->quality ? o->quality : DEFAULT_QUALITY;
-    writer->level = o->level ? o->level : DEFAULT_LEVEL;
+    writer->level = o->level;
     writer->tile = o->tile;
     writer->expected_pages = o->pages;
     const char *compression = o->compression ? o->compression : "deflate";
     if (writer->quality < 1 || writer->quality > 100)
         return tamis_priv_writer_fail(writer, TAMIS_ERR_ARGUMENT,
                                       "quality = %d is outside 1 .. 100", writer->quality);
-    if (writer->level < 1 || writer->level > 9)
-        return tamis_priv_writer_fail(writer, TAMIS_ERR_ARGUMENT, "level = %d is outside 1 .. 9",
+    if (writer->level < 0 || writer->level > 9)
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_ARGUMENT, "level = %d is outside 0 .. 9",
                                       writer->level);
     if (writer->tile < 0 || writer->tile > 32768 || writer->tile % 16)
         return tamis_priv_writer_fail(writer, TAMIS_ERR_ARGUMENT,

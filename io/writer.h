@@ -35,7 +35,8 @@ struct tamis_writer {
     void *state;     /* of the encoder */
     int pages;       /* written so far */
     int failed, finished;
-    int overwrite, quality, level, tile, expected_pages;
+    int level; /* of deflate; 0 = none was asked for */
+    int overwrite, quality, tile, expected_pages;
     char compression[16];
 };
 

@@ -93,7 +93,8 @@ typedef struct tamis_write_options {
                                 the name's extension */
     int overwrite;           /* 1: replace an existing file */
     int quality;             /* JPEG, 1 .. 100; 0 = 92 */
-    int level;               /* PNG and deflate, 1 .. 9; 0 = 6 */
+    int level;               /* PNG and deflate, 1 .. 9; 0 = 6, or faster where a PNG gains
+                                nothing from more */
     const char *compression; /* TIFF: "none", "deflate", "lzw"; NULL = "deflate" */
     int tile;                /* TIFF: tile side, a multiple of 16; 0 = strips */
     int pages;               /* TIFF: number of pages to come, where known, so that a file beyond
@@ -110,7 +111,9 @@ typedef struct tamis_writer tamis_writer;
  * extension), MEMORY; the message names the path. */
 TAMIS_API tamis_status tamis_writer_open(tamis_ctx *ctx, const char *path,
                                          const tamis_write_options *options, tamis_writer **out);
-/* Writes a page. Only TIFF takes more than one. meta may be NULL.
+/* Writes a page. Only TIFF takes more than one. meta may be NULL; of it is kept what the format
+ * has a place for. PNG holds 2 and 4 channels as gray or RGB with straight alpha (premultiplied
+ * colour is divided); NPY and raw files do not say whether a channel is alpha.
  * Errors: WRITE (disk full, ...), UNSUPPORTED (the format cannot hold this sample type or number of
  * channels; the message says which formats can). */
 TAMIS_API tamis_status tamis_writer_write(tamis_writer *writer, const tamis_image *image,

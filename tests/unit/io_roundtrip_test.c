@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every format, sample type, number of channels and layout: written, read back, the same. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "io_support.h"
@@ -140,6 +141,31 @@ static void jpeg_is_close(void **state)
     }
 }
 
+/* Noise is written by run lengths, a pattern by repeated strings; both must come back. */
+static void png_levels(void **state)
+{
+    (void)state;
+    tamis_format format = {TAMIS_U8, 3, TAMIS_PACKED, TAMIS_ALPHA_NONE};
+    for (int pattern = 0; pattern < 2; pattern++) {
+        tamis_image image = io_picture(format, 601, 403, 1), back;
+        for (int32_t y = 0; pattern && y < image.h; y++)
+            for (int32_t x = 0; x < 3 * image.w; x++)
+                ((uint8_t *)tamis_image_row(&image, 0, y))[x] = (uint8_t)(x * x % 251);
+        for (int level = 0; level <= 9; level += 3) {
+            tamis_write_options options = {.overwrite = 1, .level = level};
+            assert_ok(io_write(io_path("level.png"), &options, &image, NULL));
+            assert_ok(tamis_image_load(io_ctx, io_path("level.png"), &back, NULL));
+            io_assert_same(&image, &back);
+            tamis_image_unref(&back);
+            io_bytes file = io_load(io_path("level.png"));
+            free(file.data);
+            if (pattern)
+                assert_true(file.size < 601 * 403 / 10);
+        }
+        tamis_image_unref(&image);
+    }
+}
+
 static void raw_samples(void **state)
 {
     (void)state;
@@ -191,6 +217,7 @@ int main(void)
         cmocka_unit_test(what_a_format_cannot_hold_is_refused),
         cmocka_unit_test(strides_are_honoured),
         cmocka_unit_test(jpeg_is_close),
+        cmocka_unit_test(png_levels),
         cmocka_unit_test(raw_samples),
         cmocka_unit_test(alpha_is_divided_out_where_files_are_straight),
     };
