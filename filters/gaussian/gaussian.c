@@ -104,22 +104,24 @@ static tamis_status make_fixed(tamis_node *node, struct gaussian_axis *a, const 
     do { /* the greatest tap must fit a signed 16-bit lane */
         grid_taps(exact, grid, r, a->bits);
     } while (grid[0] > 32767 && a->bits-- > 14);
-    a->pair_count = r + 1;
-    a->folded_count = r / 2 + 1;
     int16_t *q = tamis_priv_node_alloc(node, (size_t)(r + 1) * sizeof *q);
-    int32_t *pairs = tamis_priv_node_alloc(node, (size_t)a->pair_count * sizeof *pairs);
-    int32_t *folded = tamis_priv_node_alloc(node, (size_t)a->folded_count * sizeof *folded);
-    if (!q || !pairs || !folded)
+    int32_t *even = tamis_priv_node_alloc(node, (size_t)(r + 1) * sizeof *even);
+    int32_t *odd = tamis_priv_node_alloc(node, (size_t)(r + 1) * sizeof *odd);
+    int32_t *folded = tamis_priv_node_alloc(node, (size_t)(r / 2 + 1) * sizeof *folded);
+    if (!q || !even || !odd || !folded)
         return no_memory(node);
     for (int i = 0; i <= r; i++)
         q[i] = (int16_t)grid[i];
-    for (int i = 0; i < a->pair_count; i++)
-        pairs[i] = pair(tap_at(q, r, 2 * i - r), tap_at(q, r, 2 * i + 1 - r));
-    for (int i = 0; i < a->folded_count; i++)
+    for (int i = 0; i <= r; i++) {
+        even[i] = pair(tap_at(q, r, 2 * i - r), tap_at(q, r, 2 * i + 1 - r));
+        odd[i] = pair(tap_at(q, r, 2 * i - 1 - r), tap_at(q, r, 2 * i - r));
+    }
+    for (int i = 0; i <= r / 2; i++)
         folded[i] = pair(tap_at(q, r, 2 * i), tap_at(q, r, 2 * i + 1));
     a->q = q;
-    a->pairs = pairs;
     a->folded = folded;
+    a->even = even;
+    a->odd = odd;
     return TAMIS_OK;
 }
 
@@ -174,8 +176,9 @@ static size_t scratch_bytes(const void *coef, int w, int h, int step)
 {
     const struct gaussian_coef *c = coef;
     (void)h;
-    /* One row of column sums, of at most 8 bytes, with room for whole vectors at the end. */
-    return ((size_t)w + 2 * (size_t)c->x.radius) * (size_t)step * 8 + 512;
+    /* Rows of column sums and of channels apart, together at most 8 bytes a sample, all with room
+     * for whole vectors. */
+    return ((size_t)w + 2 * (size_t)c->x.radius) * (size_t)step * 8 + 4096;
 }
 
 static int is_identity(const struct gaussian_coef *c)

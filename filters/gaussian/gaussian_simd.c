@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vector kernels. As in the reference, each output row is made in two steps that stay in the first
- * cache: columns into a row of sums, then the row. Loops run over whole vectors; what they compute
- * beyond a row's end lands in scratch memory or is not stored. */
+/* Vector kernels for u16, s16 and f32. As in the reference, each output row is made in two steps
+ * that stay in the first cache: columns into a row of sums, then the row. Loops run over whole
+ * vectors; what they compute beyond a row's end lands in scratch memory or is not stored. */
 #include <math.h>
 
 #include "gaussian_kernel.h"
@@ -9,7 +9,7 @@
 #include "cpu/simd.h"
 
 /* Samples in a vector. */
-enum { N16 = TV_BYTES / 2, N32 = TV_BYTES / 4, N64 = TV_BYTES / 8 };
+enum { N32 = TV_BYTES / 4 };
 
 static int columns_of(const tamis_tile *t, const struct gaussian_coef *c)
 {
@@ -19,135 +19,6 @@ static int columns_of(const tamis_tile *t, const struct gaussian_coef *c)
 TAMIS_INLINE tv_f32 splat(float v)
 {
     return v - (tv_f32){0};
-}
-
-/* ---- u8: 16-bit lanes, products summed in 32 */
-
-TAMIS_INLINE tv_s32 broadcast(int32_t v)
-{
-    return v - (tv_s32){0};
-}
-
-/* rows[i][x] + rows[-i][x], or the center row alone. */
-TAMIS_INLINE tv_s16 mirrored_sum(const uint8_t *const *rows, int i, ptrdiff_t x)
-{
-    tv_s16 v = tv_load_widen_u8(rows[i] + x);
-    return i ? v + tv_load_widen_u8(rows[-i] + x) : v;
-}
-
-/* sums[0 .. count-1] = column sums of samples first .. first+count-1, in 1/128 level. */
-TAMIS_INLINE void columns_u8(const void *const *src, const struct gaussian_axis *a, int radius,
-                             ptrdiff_t first, int count, int16_t *sums)
-{
-    enum { UNROLL = 2 };
-    const uint8_t *const *rows = (const uint8_t *const *)src;
-    int shift = a->bits - GAUSSIAN_FRACTION;
-    for (int x = 0; x < count; x += UNROLL * N16) {
-        tv_s32 low_sum[UNROLL], high_sum[UNROLL];
-        for (int u = 0; u < UNROLL; u++)
-            low_sum[u] = high_sum[u] = broadcast(1 << (shift - 1));
-        for (int i = 0; i <= radius; i += 2) {
-            tv_s16 taps = (tv_s16)broadcast(a->folded[i / 2]);
-            for (int u = 0; u < UNROLL; u++) {
-                tv_s16 low, high, even = mirrored_sum(rows, i, first + x + u * N16);
-                tv_s16 odd = i < radius ? mirrored_sum(rows, i + 1, first + x + u * N16) : even;
-                tv_interleave_s16(even, odd, &low, &high);
-                low_sum[u] = tv_dot_s16(low_sum[u], low, taps);
-                high_sum[u] = tv_dot_s16(high_sum[u], high, taps);
-            }
-        }
-        for (int u = 0; u < UNROLL; u++)
-            tv_store_s16(sums + x + u * N16,
-                         tv_pack_s32(low_sum[u] >> shift, high_sum[u] >> shift));
-    }
-}
-
-/* Even and odd output samples apart, so that the two samples of a multiply-add lie side by side in
- * memory. sums[0] belongs to sample -radius. */
-TAMIS_INLINE void row_gray_u8(const int16_t *sums, const struct gaussian_axis *a, int pairs, int n,
-                              uint8_t *dst)
-{
-    int shift = a->bits + GAUSSIAN_FRACTION;
-    for (int x = 0; x < n; x += TV_BYTES) {
-        tv_s32 even[2], odd[2];
-        for (int u = 0; u < 2; u++)
-            even[u] = odd[u] = broadcast(1 << (shift - 1));
-        for (int j = 0; j < pairs; j++) {
-            tv_s16 taps = (tv_s16)broadcast(a->pairs[j]);
-            for (int u = 0; u < 2; u++) {
-                const int16_t *at = sums + x + u * N16 + 2 * j;
-                even[u] = tv_dot_s16(even[u], tv_load_s16(at), taps);
-                odd[u] = tv_dot_s16(odd[u], tv_load_s16(at + 1), taps);
-            }
-        }
-        tv_u16 v[2];
-        for (int u = 0; u < 2; u++)
-            v[u] = (tv_u16)((even[u] >> shift) | (odd[u] >> shift << 16));
-        tv_store_first(dst + x, tv_narrow_u16(v[0], v[1]),
-                       n - x < TV_BYTES ? (size_t)(n - x) : TV_BYTES);
-    }
-}
-
-/* Where neighbors are step samples apart, each sum is first put beside its neighbor. */
-static void pair_up(const int16_t *sums, int count, int step, int32_t *pairs)
-{
-    for (int x = 0; x < count; x += N32) {
-        tv_u16h a, b;
-        memcpy(&a, sums + x, sizeof a);
-        memcpy(&b, sums + x + step, sizeof b);
-        tv_u32 low = __builtin_convertvector(a, tv_u32), high = __builtin_convertvector(b, tv_u32);
-        tv_store_u32(pairs + x, low | high << 16);
-    }
-}
-
-TAMIS_INLINE void row_color_u8(const int32_t *sums, const struct gaussian_axis *a, int pairs,
-                               int step, int n, uint8_t *dst)
-{
-    int shift = a->bits + GAUSSIAN_FRACTION;
-    for (int x = 0; x < n; x += TV_BYTES) {
-        tv_s32 v[4];
-        for (int u = 0; u < 4; u++)
-            v[u] = broadcast(1 << (shift - 1));
-        for (int j = 0; j < pairs; j++)
-            for (int u = 0; u < 4; u++)
-                v[u] = tv_dot_s16(v[u], tv_load_s16(sums + x + u * N32 + 2 * j * step),
-                                  (tv_s16)broadcast(a->pairs[j]));
-        for (int u = 0; u < 4; u++)
-            v[u] >>= shift;
-        tv_u8 bytes = tv_narrow_u16(tv_narrow_s32(v[0], v[1]), tv_narrow_s32(v[2], v[3]));
-        tv_store_first(dst + x, bytes, n - x < TV_BYTES ? (size_t)(n - x) : TV_BYTES);
-    }
-}
-
-/* The tile with radii that the compiler may know. */
-TAMIS_INLINE void tile_u8(const tamis_tile *t, const struct gaussian_coef *c, void *scratch, int rx,
-                          int ry)
-{
-    int n = t->w * t->step, count = columns_of(t, c), pairs = rx + 1;
-    int16_t *sums = scratch;
-    int32_t *paired = (int32_t *)(void *)(sums + count + 2 * N16);
-    for (int y = 0; y < t->h; y++) {
-        uint8_t *dst = (uint8_t *)t->dst[0] + y * t->dst_stride[0];
-        columns_u8(t->src[0] + y, &c->y, ry, -(ptrdiff_t)rx * t->step, count, sums);
-        if (t->step == 1) {
-            row_gray_u8(sums, &c->x, pairs, n, dst);
-        } else {
-            pair_up(sums, count, t->step, paired);
-            row_color_u8(paired, &c->x, pairs, t->step, n, dst);
-        }
-    }
-}
-
-static void TAMIS_FN(gaussian_u8)(const tamis_tile *t, const void *coef, void *scratch)
-{
-    const struct gaussian_coef *c = coef;
-    int rx = c->x.radius, ry = c->y.radius;
-    if (rx == 1 && ry == 1)
-        tile_u8(t, c, scratch, 1, 1);
-    else if (rx == 2 && ry == 2)
-        tile_u8(t, c, scratch, 2, 2);
-    else
-        tile_u8(t, c, scratch, rx, ry);
 }
 
 /* ---- u16 and s16: binary32, fused */
@@ -404,7 +275,7 @@ static void TAMIS_FN(gaussian_f32)(const tamis_tile *t, const void *coef, void *
 
 extern const tamis_kernel TAMIS_FN(gaussian_kernels)[];
 const tamis_kernel TAMIS_FN(gaussian_kernels)[] = {
-    {"separable", TAMIS_U8, CPU, TAMIS_FN(gaussian_u8), 0},
+    {"separable", TAMIS_U8, CPU, TAMIS_FN(tamis_priv_gaussian_u8), 0},
 #if defined(TAMIS_HAVE_FMA)
     {"separable", TAMIS_U16, CPU, TAMIS_FN(gaussian_u16), 0},
     {"separable", TAMIS_S16, CPU, TAMIS_FN(gaussian_s16), 0},
