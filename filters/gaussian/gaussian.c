@@ -176,9 +176,9 @@ static size_t scratch_bytes(const void *coef, int w, int h, int step)
 {
     const struct gaussian_coef *c = coef;
     (void)h;
-    /* Rows of column sums and of channels apart, together at most 8 bytes a sample, all with room
+    /* Rows of column sums and of channels apart, together at most 16 bytes a sample, all with room
      * for whole vectors. */
-    return ((size_t)w + 2 * (size_t)c->x.radius) * (size_t)step * 8 + 4096;
+    return ((size_t)w + 2 * (size_t)c->x.radius) * (size_t)step * 16 + 4096;
 }
 
 static int is_identity(const struct gaussian_coef *c)

@@ -21,6 +21,20 @@ TAMIS_INLINE tv_f32 splat(float v)
     return v - (tv_f32){0};
 }
 
+/* Output rows whose column sums are made together. */
+enum { ROWS = 4 };
+
+TAMIS_INLINE int at_most(int i, int last)
+{
+    return i < last ? i : last;
+}
+
+/* Floats from one row of sums to the next, with room for whole vectors. */
+static size_t row_of_sums(int count)
+{
+    return ((size_t)count + N32 - 1) / N32 * N32 + 4 * N32;
+}
+
 /* ---- u16 and s16: binary32, fused */
 
 #if defined(TAMIS_HAVE_FMA)
@@ -37,25 +51,37 @@ TAMIS_INLINE tv_s32 load_level(const void *row, tamis_type type, ptrdiff_t x)
     return __builtin_convertvector(h, tv_s32);
 }
 
-/* Levels are added as integers, which is exact, as it is in binary32. */
-TAMIS_INLINE void columns_16(const void *const *rows, const struct gaussian_axis *a, int radius,
-                             tamis_type type, ptrdiff_t first, int count, float *sums)
+TAMIS_INLINE tv_f32 load_float(const void *row, tamis_type type, ptrdiff_t x)
 {
-    enum { UNROLL = 4 };
-    for (int x = 0; x < count; x += UNROLL * N32) {
-        tv_f32 sum[UNROLL];
-        for (int u = 0; u < UNROLL; u++)
-            sum[u] = splat(a->f[0]) * __builtin_convertvector(
-                                          load_level(rows[0], type, first + x + u * N32), tv_f32);
-        for (int j = 1; j <= radius; j++) {
-            for (int u = 0; u < UNROLL; u++) {
-                tv_s32 both = load_level(rows[-j], type, first + x + u * N32) +
-                              load_level(rows[j], type, first + x + u * N32);
-                sum[u] = tv_fma_f32(splat(a->f[j]), __builtin_convertvector(both, tv_f32), sum[u]);
-            }
+    return __builtin_convertvector(load_level(row, type, x), tv_f32);
+}
+
+/* Sums of samples first .. first+count-1 for ROWS output rows; rows[last] is the last source row.
+ * Mirrored source rows move from one output row to the next as j grows, so that each is loaded
+ * once. */
+TAMIS_INLINE void columns_16(const void *const *rows, int last, const struct gaussian_axis *a,
+                             int radius, tamis_type type, ptrdiff_t first, int count, float *sums,
+                             size_t stride)
+{
+    for (int x = 0; x < count; x += N32) {
+        ptrdiff_t at = first + x;
+        tv_f32 up[ROWS], down[ROWS], sum[ROWS];
+        for (int y = 0; y < ROWS; y++) {
+            up[y] = down[y] = load_float(rows[at_most(y, last)], type, at);
+            sum[y] = splat(a->f[0]) * up[y];
         }
-        for (int u = 0; u < UNROLL; u++)
-            tv_store_f32(sums + x + u * N32, sum[u]);
+        for (int j = 1; j <= radius; j++) {
+            for (int y = 0; y < ROWS - 1; y++) {
+                up[ROWS - 1 - y] = up[ROWS - 2 - y];
+                down[y] = down[y + 1];
+            }
+            up[0] = load_float(rows[-j], type, at);
+            down[ROWS - 1] = load_float(rows[at_most(ROWS - 1 + j, last)], type, at);
+            for (int y = 0; y < ROWS; y++)
+                sum[y] = tv_fma_f32(splat(a->f[j]), up[y] + down[y], sum[y]);
+        }
+        for (int y = 0; y < ROWS; y++)
+            tv_store_f32(sums + (size_t)y * stride + x, sum[y]);
     }
 }
 
@@ -84,15 +110,17 @@ TAMIS_INLINE void row_16(const float *sums, const struct gaussian_axis *a, int r
     }
 }
 
-TAMIS_INLINE void tile_16(const tamis_tile *t, const struct gaussian_coef *c, void *scratch, int rx,
+TAMIS_INLINE void tile_16(const tamis_tile *t, const struct gaussian_coef *c, float *sums, int rx,
                           int ry, tamis_type type)
 {
     int n = t->w * t->step, count = columns_of(t, c);
-    float *sums = scratch;
-    for (int y = 0; y < t->h; y++) {
-        columns_16(t->src[0] + y, &c->y, ry, type, -(ptrdiff_t)rx * t->step, count, sums);
-        row_16(sums + rx * t->step, &c->x, rx, t->step, n,
-               (uint16_t *)(void *)((char *)t->dst[0] + y * t->dst_stride[0]));
+    size_t stride = row_of_sums(count);
+    for (int y = 0; y < t->h; y += ROWS) {
+        columns_16(t->src[0] + y, t->h - 1 - y + ry, &c->y, ry, type, -(ptrdiff_t)rx * t->step,
+                   count, sums, stride);
+        for (int i = 0; i < ROWS && y + i < t->h; i++)
+            row_16(sums + (size_t)i * stride + rx * t->step, &c->x, rx, t->step, n,
+                   (uint16_t *)(void *)((char *)t->dst[0] + (y + i) * t->dst_stride[0]));
     }
 }
 
@@ -172,24 +200,28 @@ static float exact_row(const float *at, const struct gaussian_axis *a, int step)
 
 enum { UNROLL_F32 = 4, BLOCK_F32 = UNROLL_F32 * N32 };
 
-/* Sums of BLOCK_F32 samples; returns whether all are finite. */
-TAMIS_INLINE int columns_block(const float *const *rows, const struct gaussian_axis *a, int radius,
-                               ptrdiff_t x, float *out)
+/* Sums of N32 samples of ROWS output rows, as in columns_16(); returns whether all are finite. */
+TAMIS_INLINE int columns_block(const float *const *rows, int last, const struct gaussian_axis *a,
+                               int radius, ptrdiff_t x, float *out, size_t stride)
 {
-    tv_f32 sum[UNROLL_F32], twice[UNROLL_F32], all = {0};
-    for (int u = 0; u < UNROLL_F32; u++) {
-        sum[u] = tv_load_f32(rows[0] + x + u * N32);
-        twice[u] = sum[u] + sum[u];
+    tv_f32 up[ROWS], down[ROWS], sum[ROWS], twice[ROWS], all = {0};
+    for (int y = 0; y < ROWS; y++) {
+        sum[y] = up[y] = down[y] = tv_load_f32(rows[at_most(y, last)] + x);
+        twice[y] = sum[y] + sum[y];
     }
     for (int j = 1; j <= radius; j++) {
-        for (int u = 0; u < UNROLL_F32; u++) {
-            tv_f32 both = tv_load_f32(rows[-j] + x + u * N32) + tv_load_f32(rows[j] + x + u * N32);
-            sum[u] = multiply_add(splat(a->f[j]), both - twice[u], sum[u]);
+        for (int y = 0; y < ROWS - 1; y++) {
+            up[ROWS - 1 - y] = up[ROWS - 2 - y];
+            down[y] = down[y + 1];
         }
+        up[0] = tv_load_f32(rows[-j] + x);
+        down[ROWS - 1] = tv_load_f32(rows[at_most(ROWS - 1 + j, last)] + x);
+        for (int y = 0; y < ROWS; y++)
+            sum[y] = multiply_add(splat(a->f[j]), up[y] + down[y] - twice[y], sum[y]);
     }
-    for (int u = 0; u < UNROLL_F32; u++) {
-        tv_store_f32(out + u * N32, sum[u]);
-        all += sum[u] * 0;
+    for (int y = 0; y < ROWS; y++) {
+        tv_store_f32(out + (size_t)y * stride, sum[y]);
+        all += sum[y] * 0;
     }
     return all_finite(all);
 }
@@ -216,16 +248,17 @@ TAMIS_INLINE int row_block(const float *at, const struct gaussian_axis *a, int r
     return all_finite(all);
 }
 
-TAMIS_INLINE void columns_f32(const void *const *src, const struct gaussian_axis *a, int radius,
-                              ptrdiff_t first, int count, float *sums)
+TAMIS_INLINE void columns_f32(const void *const *src, int last, const struct gaussian_axis *a,
+                              int radius, ptrdiff_t first, int count, float *sums, size_t stride)
 {
     const float *const *rows = (const float *const *)src;
-    for (int x = 0; x < count; x += BLOCK_F32) {
-        if (columns_block(rows, a, radius, first + x, sums + x))
+    for (int x = 0; x < count; x += N32) {
+        if (columns_block(rows, last, a, radius, first + x, sums + x, stride))
             continue;
-        for (int i = x; i < count && i < x + BLOCK_F32; i++)
-            if (!isfinite(sums[i]))
-                sums[i] = exact_column(rows, a, first + i);
+        for (int y = 0; y < ROWS && y + radius <= last; y++)
+            for (int i = x; i < count && i < x + N32; i++)
+                if (!isfinite(sums[(size_t)y * stride + i]))
+                    sums[(size_t)y * stride + i] = exact_column(rows + y, a, first + i);
     }
 }
 
@@ -248,10 +281,14 @@ TAMIS_INLINE void row_f32(const float *sums, const struct gaussian_axis *a, int 
 TAMIS_INLINE void tile_f32(const tamis_tile *t, const struct gaussian_coef *c, float *sums, int rx,
                            int ry)
 {
-    for (int y = 0; y < t->h; y++) {
-        columns_f32(t->src[0] + y, &c->y, ry, -(ptrdiff_t)rx * t->step, columns_of(t, c), sums);
-        row_f32(sums + rx * t->step, &c->x, rx, t->step, t->w * t->step,
-                (float *)(void *)((char *)t->dst[0] + y * t->dst_stride[0]));
+    int count = columns_of(t, c);
+    size_t stride = row_of_sums(count);
+    for (int y = 0; y < t->h; y += ROWS) {
+        columns_f32(t->src[0] + y, t->h - 1 - y + ry, &c->y, ry, -(ptrdiff_t)rx * t->step, count,
+                    sums, stride);
+        for (int i = 0; i < ROWS && y + i < t->h; i++)
+            row_f32(sums + (size_t)i * stride + rx * t->step, &c->x, rx, t->step, t->w * t->step,
+                    (float *)(void *)((char *)t->dst[0] + (y + i) * t->dst_stride[0]));
     }
 }
 
