@@ -116,5 +116,6 @@ void tamis_priv_sink_abandon(tamis_sink *sink)
     if (sink->fd >= 0)
         close(sink->fd);
     free(sink->buf);
-    *sink = (tamis_sink){.fd = -1};
+    /* Whatever an encoder still wants to write when it closes goes nowhere. */
+    *sink = (tamis_sink){.fd = -1, .error = EBADF};
 }

@@ -252,6 +252,8 @@ tamis_status tamis_writer_write(tamis_writer *writer, const tamis_image *image,
         return tamis_priv_writer_fail(writer, TAMIS_ERR_WRITE, "writing has already ended");
     tamis_status status = write_page(writer, image, meta);
     writer->failed = status != TAMIS_OK;
+    if (writer->failed)
+        tamis_priv_target_discard(writer);
     return status;
 }
 

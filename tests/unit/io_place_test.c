@@ -91,7 +91,14 @@ static void an_old_file_survives_failure(void **state)
     const char *path = io_path("old.png");
     assert_ok(tamis_image_save(io_ctx, path, &good, NULL));
     io_bytes before = io_load(path);
-    assert_int_equal(tamis_image_save(io_ctx, path, &bad, NULL), TAMIS_ERR_UNSUPPORTED);
+    tamis_writer *writer;
+    tamis_write_options options = {.overwrite = 1};
+    assert_ok(tamis_writer_open(io_ctx, path, &options, &writer));
+    assert_int_equal(tamis_writer_write(writer, &bad, NULL), TAMIS_ERR_UNSUPPORTED);
+    assert_int_equal(io_file_count(), 1); /* even before the writer is closed */
+    assert_int_equal(tamis_writer_write(writer, &good, NULL), TAMIS_ERR_WRITE);
+    assert_int_equal(tamis_writer_finish(writer), TAMIS_ERR_WRITE);
+    tamis_writer_close(&writer);
     io_bytes after = io_load(path);
     assert_int_equal(before.size, after.size);
     assert_memory_equal(before.data, after.data, before.size);
