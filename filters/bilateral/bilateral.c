@@ -314,13 +314,40 @@ static int count_taps(const bilateral_coef *k)
     return taps;
 }
 
-/* Tables serve where D is an integer below 256 or where larger ones have no weight. */
-static int tables_apply(const tamis_node *node, const bilateral_coef *k)
+/* 16-bit weights serve where D is a whole number below 256, or where those of 256 and more are 0.
+ */
+static int quads_apply(const tamis_node *node, const bilateral_coef *k)
 {
-    int integer =
-        k->colors == 1 || (k->l1 && k->range * 255 * 255 > log(4.0 * BILATERAL_TABLE_ONE));
-    return node->work == TAMIS_U8 && node->stage[0] == 'v' && !k->guided && integer &&
-           k->rx == k->ry && count_taps(k) <= BILATERAL_TABLE_TAPS;
+    int whole = k->colors == 1 || (k->l1 && k->range * 255 * 255 > log(4.0 * BILATERAL_TABLE_ONE));
+    return node->work == TAMIS_U8 && node->stage[0] == 'v' && !k->guided && k->rx == k->ry &&
+           (whole || k->squares.powers) && count_taps(k) <= BILATERAL_TABLE_TAPS;
+}
+
+static tamis_status plan_squares(tamis_node *node, bilateral_coef *k)
+{
+    bilateral_squares *s = &k->squares;
+    double step = k->range / log(2) * 2048; /* t of D^2 = 1 */
+    int shift = 0;
+    while (step >= 1) {
+        step /= 2;
+        shift++;
+    }
+    s->shift = (uint16_t)shift;
+    s->limit = (uint16_t)(65535 >> shift);
+    s->factor = (uint16_t)(step * 65536);
+    /* The weight at the limit must be 0: t / 2048 >= 16. */
+    if (node->work != TAMIS_U8 || k->colors == 1 || k->l1 || shift > 15 ||
+        (uint32_t)(s->limit << shift) * s->factor >> 16 < 16 * 2048)
+        return TAMIS_OK;
+    uint16_t *powers = tamis_priv_node_alloc(node, (64 + 32) * sizeof *powers);
+    if (!powers)
+        return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "bilateral: out of memory");
+    for (int i = 0; i < 64; i++)
+        powers[i] = (uint16_t)rint(65535 * pow(2, -i / 64.0));
+    for (int i = 0; i < 32; i++)
+        powers[64 + i] = (uint16_t)fmin(65535, rint(65536 * pow(2, -i / 2048.0)));
+    s->powers = powers;
+    return TAMIS_OK;
 }
 
 static int table_weight(const bilateral_coef *k, double space, int d)
@@ -338,14 +365,19 @@ static void fill_table(const bilateral_coef *k, double space, uint8_t *table)
 }
 
 /* The four turns of a place. */
-static bilateral_quad turns(int dx, int dy, int table)
+static bilateral_quad turns(const bilateral_coef *k, int dx, int dy, int table)
 {
+    /* Half a step makes up for t's being rounded down. */
+    double t = rint(0.5 - 2048 * bilateral_log2_space(k, dy)[dx]);
     int16_t x = (int16_t)dx, y = (int16_t)dy, mx = (int16_t)-dx, my = (int16_t)-dy;
-    return (bilateral_quad){.dx = {x, my, mx, y}, .dy = {y, x, my, mx}, .table = table};
+    return (bilateral_quad){.dx = {x, my, mx, y},
+                            .dy = {y, x, my, mx},
+                            .table = table,
+                            .exponent = (uint16_t)fmin(t, 65535)};
 }
 
 /* Quads by distance from the center, so that those with the same table follow each other. */
-static tamis_status plan_tables(tamis_node *node, bilateral_coef *k)
+static tamis_status plan_quads(tamis_node *node, bilateral_coef *k)
 {
     int r = k->rx, quads = 0, end = 0;
     size_t count = (size_t)count_taps(k) / 4 + 1;
@@ -360,7 +392,7 @@ static tamis_status plan_tables(tamis_node *node, bilateral_coef *k)
             for (int dx = 1; dx <= k->half[dy]; dx++)
                 if (dx * dx + dy * dy == distance) {
                     fill_table(k, k->space[dy * (r + 1) + dx], table + start);
-                    quad[quads++] = turns(dx, dy, start);
+                    quad[quads++] = turns(k, dx, dy, start);
                     end = start + BILATERAL_TABLE;
                 }
     }
@@ -380,7 +412,7 @@ static size_t scratch(const void *coef, int w, int h, int step)
     size_t planes = (size_t)k->float_planes, rows = bilateral_rows(k, h);
     size_t floats = bilateral_address_bytes(k, h) +
                     planes * rows * bilateral_row_floats(k, w, step) * sizeof(float);
-    if (!k->tables)
+    if (!k->quads)
         return floats;
     size_t bytes = planes * rows * bilateral_row_bytes(k, w, step) +
                    (size_t)k->quad_count * BILATERAL_QUAD_WEIGHTS;
@@ -437,8 +469,9 @@ static tamis_status plan(tamis_node *node)
     node->tile_w = 512;
     node->halo = (tamis_halo){k->rx, k->rx, k->ry, k->ry};
     k->float_planes = float_planes(node, k);
-    if (tables_apply(node, k))
-        TAMIS_TRY(plan_tables(node, k));
+    TAMIS_TRY(plan_squares(node, k));
+    if (quads_apply(node, k))
+        TAMIS_TRY(plan_quads(node, k));
     node->coef = k;
     node->scratch = scratch;
     return TAMIS_OK;

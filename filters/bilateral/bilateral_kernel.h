@@ -9,7 +9,8 @@
  * spatial weight. */
 typedef struct bilateral_quad {
     int16_t dx[4], dy[4];
-    int32_t table; /* where its table starts in bilateral_coef.tables */
+    int32_t table;     /* where its table starts in bilateral_coef.tables */
+    uint16_t exponent; /* its spatial weight for bilateral_squares */
 } bilateral_quad;
 
 /* Bytes of one table: the high, then the low bytes of 16-bit weights of D = 0 .. 255. */
@@ -26,6 +27,15 @@ typedef enum bilateral_reach {
     BILATERAL_REACH_TAIL, /* all, but from 128 on only the low bytes */
     BILATERAL_REACH_FULL
 } bilateral_reach;
+
+/* Weights of squared distances D^2 in 16 bits: 65536 / 2^(t / 2048), where t is
+ * (min(D^2, limit) << shift) * factor / 65536 + the quad's exponent. What has D^2 >= limit has no
+ * weight. */
+typedef struct bilateral_squares {
+    uint16_t shift, limit, factor;
+    /* 65535 / 2^(i / 64) for i = 0 .. 63, then 65536 / 2^(i / 2048), at most 65535, for 0 .. 31. */
+    const uint16_t *powers; /* NULL where squares do not apply */
+} bilateral_squares;
 
 typedef struct bilateral_coef {
     int rx, ry;      /* radius of the window */
@@ -46,11 +56,12 @@ typedef struct bilateral_coef {
 
     int float_planes; /* that vector rows make in scratch */
 
-    /* 8 bit by tables; NULL where they do not apply. */
-    const uint8_t *tables;
+    /* 8 bit with weights of 16 bits; NULL where they do not apply. */
     const bilateral_quad *quads;
     int quad_count;
+    const uint8_t *tables;
     bilateral_reach reach;
+    bilateral_squares squares; /* for Euclidean distances of several planes */
 } bilateral_coef;
 
 /* The spatial weights of row dy, indexed by dx. */

@@ -396,8 +396,8 @@ TAMIS_INLINE void vector_rows(const tamis_tile *t, const bilateral_coef *k, void
                               tamis_type type)
 {
 #if defined(TAMIS_AVX512)
-    if (k->tables) {
-        TAMIS_FN(bilateral_tables)(t, k, scratch);
+    if (k->quads) {
+        TAMIS_FN(bilateral_quads)(t, k, scratch);
         return;
     }
 #endif

@@ -13,8 +13,8 @@ typedef struct bilateral_view {
 } bilateral_view;
 
 #if defined(TAMIS_AVX512)
-/* Color modes joint and separate for 8 bit where coef has tables. */
-void TAMIS_FN(bilateral_tables)(const tamis_tile *tile, const bilateral_coef *coef, void *scratch);
+/* Color modes joint and separate for 8 bit where coef has quads. */
+void TAMIS_FN(bilateral_quads)(const tamis_tile *tile, const bilateral_coef *coef, void *scratch);
 #endif
 
 #endif

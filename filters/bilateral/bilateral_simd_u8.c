@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bilateral rows for 8 bit by tables, for machines that look up 64 bytes in one instruction
- * (VBMI) and have dot products of bytes (VNNI).
+/* Bilateral rows for 8 bit with weights of 16 bits, for machines that look up 64 bytes in one
+ * instruction (VBMI) and have dot products of bytes (VNNI).
  *
  * The window without its center falls into quads: four taps that a quarter turn maps onto each
  * other, with one table of 16-bit weights, spatial weight included, for the difference D. For 64
@@ -10,7 +10,10 @@
  * 128, as those dot products want them signed. All sums are exact integers: the one error is that
  * of rounding weights to 16 bits.
  *
- * That is about 15 instructions for 64 taps; a polynomial in floats takes 10 for 16. */
+ * That is about 15 instructions for 64 taps; a polynomial in floats takes 10 for 16. Where several
+ * planes share a weight, a first pass keeps the weights of 64 pixels and a second one applies them
+ * to each plane. Euclidean distances are no index for a table: from D^2 in 16 bits the power of
+ * two comes as the product of two table entries and a shift. */
 #include "bilateral_simd.h"
 
 #if defined(TAMIS_AVX512)
@@ -265,6 +268,91 @@ TAMIS_INLINE scales find_all_weights(const source *s, ptrdiff_t at, bilateral_re
     return (scales){reciprocal(a), reciprocal(b), reciprocal(c), reciprocal(d)};
 }
 
+/* The same for Euclidean distances: from D^2 in 16 bits, 32 pixels at a time. */
+
+typedef struct halves {
+    __m512i lo, hi; /* of 64 bytes, widened, the lower and the upper 8 of each 16 */
+} halves;
+
+TAMIS_INLINE halves widen(const uint8_t *at)
+{
+    __m512i v = _mm512_loadu_si512(at), zero = _mm512_setzero_si512();
+    return (halves){_mm512_unpacklo_epi8(v, zero), _mm512_unpackhi_epi8(v, zero)};
+}
+
+TAMIS_INLINE __m512i add_square(__m512i squares, __m512i a, __m512i b)
+{
+    __m512i d = _mm512_sub_epi16(a, b);
+    return _mm512_adds_epu16(squares, _mm512_mullo_epi16(d, d));
+}
+
+TAMIS_INLINE __m512i weigh_square(const bilateral_squares *s, __m512i d2, __m512i exponent)
+{
+    d2 = _mm512_min_epu16(d2, _mm512_set1_epi16((int16_t)s->limit));
+    d2 = _mm512_sll_epi16(d2, _mm_cvtsi32_si128(s->shift));
+    __m512i t =
+        _mm512_adds_epu16(_mm512_mulhi_epu16(d2, _mm512_set1_epi16((int16_t)s->factor)), exponent);
+    /* Bits 5 .. 10 of t, then bits 0 .. 4, then bits 11 .. 15. */
+    __m512i coarse = _mm512_permutex2var_epi16(
+        _mm512_load_si512(s->powers), _mm512_srli_epi16(t, 5), _mm512_load_si512(s->powers + 32));
+    __m512i fine = _mm512_permutexvar_epi16(t, _mm512_load_si512(s->powers + 64));
+    return _mm512_srlv_epi16(_mm512_mulhi_epu16(coarse, fine), _mm512_srli_epi16(t, 11));
+}
+
+/* From the 16-bit weights of four taps the bytes of each pixel: order picks the high or the low
+ * ones of words as unpacked here. */
+TAMIS_INLINE void keep_words(sum *s, __m512i ab, __m512i cd, uint8_t *to)
+{
+    const __m512i count = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i low = _mm512_add_epi32(_mm512_mullo_epi32(count, _mm512_set1_epi32(0x04040404)),
+                                         _mm512_set1_epi32(0x42400200));
+    const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(0x01010101));
+    weights w = {_mm512_permutex2var_epi8(ab, high, cd), _mm512_permutex2var_epi8(ab, low, cd)};
+    *s = add_weights(*s, w);
+    _mm512_store_si512(to, w.high);
+    _mm512_store_si512(to + 64, w.low);
+}
+
+TAMIS_INLINE halves weigh_tap(const tamis_tile *t, const bilateral_coef *k,
+                              const bilateral_quad *quad, int i, const halves *center, int y, int x,
+                              int colors)
+{
+    __m512i lo = _mm512_setzero_si512(), hi = lo;
+    __m512i exponent = _mm512_set1_epi16((int16_t)quad->exponent);
+    for (int p = 0; p < colors; p++) {
+        halves v = widen((const uint8_t *)t->src[p][y + quad->dy[i]] + x + quad->dx[i]);
+        lo = add_square(lo, v.lo, center[p].lo);
+        hi = add_square(hi, v.hi, center[p].hi);
+    }
+    return (halves){weigh_square(&k->squares, lo, exponent),
+                    weigh_square(&k->squares, hi, exponent)};
+}
+
+TAMIS_INLINE scales find_all_squares(const tamis_tile *t, const source *s, int y, int x, int colors)
+{
+    const bilateral_coef *k = s->coef;
+    halves center[TAMIS_MAX_CHANNELS];
+    for (int p = 0; p < colors; p++)
+        center[p] = widen((const uint8_t *)t->src[p][y] + x);
+    sum a = start_weights(), b = a, c = a, d = a;
+    for (int q = 0; q < k->quad_count; q++) {
+        uint8_t *to = s->weights + q * BILATERAL_QUAD_WEIGHTS;
+        halves w0 = weigh_tap(t, k, &k->quads[q], 0, center, y, x, colors);
+        halves w1 = weigh_tap(t, k, &k->quads[q], 1, center, y, x, colors);
+        halves w2 = weigh_tap(t, k, &k->quads[q], 2, center, y, x, colors);
+        halves w3 = weigh_tap(t, k, &k->quads[q], 3, center, y, x, colors);
+        keep_words(&a, _mm512_unpacklo_epi16(w0.lo, w1.lo), _mm512_unpacklo_epi16(w2.lo, w3.lo),
+                   to);
+        keep_words(&b, _mm512_unpackhi_epi16(w0.lo, w1.lo), _mm512_unpackhi_epi16(w2.lo, w3.lo),
+                   to + 128);
+        keep_words(&c, _mm512_unpacklo_epi16(w0.hi, w1.hi), _mm512_unpacklo_epi16(w2.hi, w3.hi),
+                   to + 256);
+        keep_words(&d, _mm512_unpackhi_epi16(w0.hi, w1.hi), _mm512_unpackhi_epi16(w2.hi, w3.hi),
+                   to + 384);
+    }
+    return (scales){reciprocal(a), reciprocal(b), reciprocal(c), reciprocal(d)};
+}
+
 TAMIS_INLINE weights kept_weights(const uint8_t *from)
 {
     return (weights){_mm512_load_si512(from), _mm512_load_si512(from + 64)};
@@ -287,12 +375,15 @@ TAMIS_INLINE __m512i apply_weights(const source *s, const int8_t *at, const scal
         (lanes){mean(a, scale->a), mean(b, scale->b), mean(c, scale->c), mean(d, scale->d)});
 }
 
-TAMIS_INLINE void filter_joint(const tamis_tile *t, const source *s, bilateral_reach reach)
+/* squares is the number of planes where distances are Euclidean, else 0. */
+TAMIS_INLINE void filter_joint(const tamis_tile *t, const source *s, bilateral_reach reach,
+                               int squares)
 {
     for (int y = 0; y < t->h; y++) {
         for (int x = 0; x < t->w; x += 64) {
             ptrdiff_t at = y * s->stride + x;
-            scales scale = find_all_weights(s, at, reach);
+            scales scale =
+                squares ? find_all_squares(t, s, y, x, squares) : find_all_weights(s, at, reach);
             for (int p = 0; p < s->coef->colors; p++)
                 tv_store_first((uint8_t *)t->dst[p] + y * t->dst_stride[p] + x,
                                (tv_u8)apply_weights(s, s->plane[p] + at, &scale),
@@ -301,18 +392,32 @@ TAMIS_INLINE void filter_joint(const tamis_tile *t, const source *s, bilateral_r
     }
 }
 
+static void filter_squares(const tamis_tile *t, const source *s)
+{
+    switch (s->coef->colors) {
+    case 2:
+        filter_joint(t, s, BILATERAL_REACH_FULL, 2);
+        break;
+    case 3:
+        filter_joint(t, s, BILATERAL_REACH_FULL, 3);
+        break;
+    default:
+        filter_joint(t, s, BILATERAL_REACH_FULL, 4);
+    }
+}
+
 TAMIS_INLINE void filter_all(const tamis_tile *t, const source *s, bilateral_reach reach)
 {
-    int alone = 0;
-    if (s->coef->colors > 1) {
-        filter_joint(t, s, reach);
-        alone = s->coef->colors;
-    }
+    int alone = s->coef->colors > 1 ? s->coef->colors : 0;
+    if (alone && s->coef->l1)
+        filter_joint(t, s, reach, 0);
+    else if (alone)
+        filter_squares(t, s);
     for (int p = alone; p < t->planes; p++)
         filter_plane(t, s, p, reach);
 }
 
-void TAMIS_FN(bilateral_tables)(const tamis_tile *tile, const bilateral_coef *coef, void *scratch)
+void TAMIS_FN(bilateral_quads)(const tamis_tile *tile, const bilateral_coef *coef, void *scratch)
 {
     source s;
     make_source(&s, tile, coef, scratch);
