@@ -32,8 +32,6 @@ static double allowed(const tamis_kernel *kernel, tamis_type type, double ref, d
         return 0;
     if (!is_float(kernel->type))
         return kernel->tolerance;
-    if (alpha < 1e-6) /* as good as clear: any color */
-        return INFINITY;
     if (!is_float(type)) /* either side of a rounding tie */
         return 1 + kernel->tolerance * tamis_type_range(type) / alpha;
     error = kernel->tolerance * fmax(fmax(1, largest), fabs(ref)) / alpha;
@@ -45,10 +43,14 @@ static int agree(const tamis_image *ref, const tamis_image *got, int x, int y, i
 {
     double a = test_sample_get(ref, x, y, c), b = test_sample_get(got, x, y, c);
 
-    if (isnan(a) || isnan(b))
-        return isnan(a) && isnan(b);
     if (a == b)
         return kernel->tolerance != 0 || signbit(a) == signbit(b);
+    if (isnan(a) && isnan(b))
+        return 1;
+    if (kernel->tolerance != 0 && alpha_at(ref, x, y, c) < 1e-6)
+        return 1; /* as good as clear: any color */
+    if (isnan(a) || isnan(b))
+        return 0;
     return fabs(a - b) <= allowed(kernel, ref->format.type, a, alpha_at(ref, x, y, c), largest);
 }
 

@@ -51,20 +51,29 @@ static double level_at(test_fill fill, uint64_t seed, int x, int y, int c)
     }
 }
 
+/* Sample c of a pixel, before alpha has a say in it. */
+static double plain_at(tamis_format f, test_fill fill, uint64_t seed, int x, int y, int c)
+{
+    int alpha = f.alpha != TAMIS_ALPHA_NONE && c == f.channels - 1;
+    double v = test_type_min(f.type) + tamis_type_range(f.type) * level_at(fill, seed, x, y, c);
+
+    if (fill == TEST_FILL_SPECIALS && (f.type == TAMIS_F16 || f.type == TAMIS_F32))
+        return alpha ? special_alpha(seed, x, y, c) : special_at(seed, x, y, c);
+    return alpha ? fabs(v) : v; /* never below clear */
+}
+
 void test_picture_fill(const tamis_image *image, test_fill fill, uint64_t seed)
 {
-    tamis_type type = image->format.type;
-    double low = test_type_min(type), range = tamis_type_range(type);
-    int is_float = type == TAMIS_F16 || type == TAMIS_F32;
+    tamis_format f = image->format;
 
     for (int y = 0; y < image->h; y++)
         for (int x = 0; x < image->w; x++)
-            for (int c = 0; c < image->format.channels; c++) {
-                double v = low + range * level_at(fill, seed, x, y, c);
-                if (fill == TEST_FILL_SPECIALS && is_float)
-                    v = image->format.alpha != TAMIS_ALPHA_NONE && c == image->format.channels - 1
-                            ? special_alpha(seed, x, y, c)
-                            : special_at(seed, x, y, c);
+            for (int c = 0; c < f.channels; c++) {
+                double v = plain_at(f, fill, seed, x, y, c);
+                /* Color within what alpha allows. */
+                if (f.alpha == TAMIS_ALPHA_PREMULTIPLIED && c < f.channels - 1)
+                    v = fabs(v) * plain_at(f, fill, seed, x, y, f.channels - 1) /
+                        test_type_max(f.type);
                 test_sample_set(image, x, y, c, v);
             }
 }
