@@ -97,11 +97,13 @@ static void result_row(const tamis_step *s, const tamis_slot *slot, const tamis_
 static void divide_by_alpha(const tamis_step *s, const tamis_slot *slot, int y, size_t n)
 {
     int alpha = s->fetch.planes - 1;
+    tamis_type type = s->node.in.type;
+    float clear = type == TAMIS_F32 || type == TAMIS_F16 ? 0 : 0.5f; /* rounds to 0 */
     char *row = slot->data + s->result + (size_t)y * s->result_stride;
     for (int p = 0; p < alpha; p++)
         s->fetch.loops->unpremultiply((float *)(void *)(row + (size_t)p * s->result_plane),
                                       (float *)(void *)(row + (size_t)alpha * s->result_plane), n,
-                                      (float)tamis_type_range(s->node.in.type));
+                                      (float)tamis_type_range(type), clear);
 }
 
 /* Turns the kernel's rows back into the image's format. */

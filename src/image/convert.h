@@ -20,10 +20,10 @@ typedef struct tamis_convert {
                   int channels, size_t n);
     void (*join)(void *packed, tamis_type packed_type, const void *const *planes, tamis_type type,
                  int channels, size_t n);
-    /* color[i] *= alpha[i] / range, and back. Where alpha is 0 or below the way back gives
-     * color 0, since a clear pixel has none; where it is NaN, color becomes NaN. */
+    /* color[i] *= alpha[i] / range, and back. Where alpha is not above clear the way back gives
+     * color 0: a pixel whose alpha will be stored as 0 has none. */
     void (*premultiply)(float *color, const float *alpha, size_t n, float range);
-    void (*unpremultiply)(float *color, const float *alpha, size_t n, float range);
+    void (*unpremultiply)(float *color, const float *alpha, size_t n, float range, float clear);
 } tamis_convert;
 
 /* The best loops for TAMIS_CPU_* flags. */

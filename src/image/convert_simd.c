@@ -176,7 +176,7 @@ static void split(void *const *planes, tamis_type type, const void *packed, tami
     size_t packed_size = tamis_type_size(packed_type);
     for (size_t i = 0; i < n; i += CHUNK / TAMIS_MAX_CHANNELS) {
         size_t m = chunk_of(n - i, CHUNK / TAMIS_MAX_CHANNELS);
-        void *to[TAMIS_MAX_CHANNELS];
+        void *to[TAMIS_MAX_CHANNELS] = {0};
         for (int p = 0; p < channels; p++)
             to[p] = (char *)planes[p] + i * size;
         /* Through the chunk even without a change of type: it is aligned as the loops expect. */
@@ -193,7 +193,7 @@ static void join(void *packed, tamis_type packed_type, const void *const *planes
     size_t packed_size = tamis_type_size(packed_type);
     for (size_t i = 0; i < n; i += CHUNK / TAMIS_MAX_CHANNELS) {
         size_t m = chunk_of(n - i, CHUNK / TAMIS_MAX_CHANNELS);
-        const void *from[TAMIS_MAX_CHANNELS];
+        const void *from[TAMIS_MAX_CHANNELS] = {0};
         for (int p = 0; p < channels; p++)
             from[p] = (const char *)planes[p] + i * size;
         join_same(chunk, from, size, channels, m);
@@ -207,10 +207,11 @@ static void premultiply(float *restrict color, const float *restrict alpha, size
         color[i] *= alpha[i] / range;
 }
 
-static void unpremultiply(float *restrict color, const float *restrict alpha, size_t n, float range)
+static void unpremultiply(float *restrict color, const float *restrict alpha, size_t n, float range,
+                          float clear)
 {
     for (size_t i = 0; i < n; i++)
-        color[i] = alpha[i] <= 0 ? 0 : color[i] / (alpha[i] / range);
+        color[i] = alpha[i] <= clear ? 0 : color[i] / (alpha[i] / range);
 }
 
 extern const tamis_convert TAMIS_FN(tamis_priv_convert);
