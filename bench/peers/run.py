@@ -15,6 +15,7 @@ import datetime
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -53,9 +54,9 @@ def enter_environment(build):
 
 def chosen_rows(options):
     import rows
-    words = [w for w in options.rows.split(",") if w]
-    return [r for r in rows.all_rows()
-            if (r.quick or not options.quick) and (not words or any(w in r.name for w in words))]
+    words = [re.escape(w) + r"(?!\d)" for w in options.rows.split(",") if w]  # 3 is not 31
+    return [r for r in rows.all_rows() if (r.quick or not options.quick)
+            and (not words or any(re.search(w, r.name) for w in words))]
 
 
 def child(options):
