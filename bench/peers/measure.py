@@ -13,6 +13,7 @@ import rows as table
 
 WARM = 2
 SLOW = 2.0    # seconds: of calls that take longer there are fewer
+FAR = 50      # a peer that takes so many times longer than tamis has one turn
 PAUSE = 0.003  # seconds before a turn, until idle threads of the other library have gone to sleep
 
 
@@ -51,16 +52,23 @@ def warm(run):
     return took / 1000
 
 
+def rounds(pace, ours, theirs):
+    """How many pairs of calls that take so many seconds."""
+    if theirs > FAR * max(ours, 0.002):
+        return 1
+    return pace.pairs if max(ours, theirs) < SLOW else min(3, pace.pairs)
+
+
 def alternate(ours, peers, pace):
     """Times of each: for every peer a list of (tamis, peer) pairs; and of tamis without peers."""
-    slowest = max(warm(one.run) for one in [ours, *peers.values()])
+    took = warm(ours.run)
+    wanted = {key: rounds(pace, took, warm(peer.run)) for key, peer in peers.items()}
     pairs = {key: [] for key in peers}
-    alone = []
-    for _ in range(pace.pairs if slowest < SLOW else min(3, pace.pairs)):
+    for i in range(max(wanted.values(), default=0)):
         for key, peer in peers.items():
-            pairs[key].append((turn(ours.run, pace), turn(peer.run, pace)))
-        if not peers:
-            alone.append(turn(ours.run, pace))
+            if i < wanted[key]:
+                pairs[key].append((turn(ours.run, pace), turn(peer.run, pace)))
+    alone = [] if peers else [turn(ours.run, pace) for _ in range(rounds(pace, took, took))]
     return pairs, alone
 
 
@@ -86,15 +94,9 @@ def compare(row, ours, key, peer):
     """Facts about the peer's result. OpenCV has the same border; others are compared inside."""
     margin = 0 if key.startswith("opencv") else row.ksize
     greatest, share = difference(ours.result(), peer.result(), margin)
-    same = not row.variant and not approximate(key, row)
+    same = table.same_definition(key, row)
     return {"difference": greatest, "differing": share, "same": same,
             "wrong": bool(same and not greatest <= row.tolerance)}
-
-
-def approximate(key, row):
-    if key == "vips" and row.type == "f32":
-        return False
-    return (key, row.filter) in table.APPROXIMATE
 
 
 def measure_row(row, tamis, peers, pictures, pace):
@@ -110,6 +112,7 @@ def measure_row(row, tamis, peers, pictures, pace):
         paired = statistics.median(b / a for a, b in pairs[key])
         theirs["ratio"] = round(theirs["min"] / facts["tamis"]["min"], 3)
         theirs["paired"] = round(paired, 3)
+        theirs["pairs"] = len(pairs[key])
         theirs.update(compare(row, ours, key, run))
         facts["peers"][key] = theirs
     for run in [ours, *opened.values()]:

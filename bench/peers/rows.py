@@ -9,14 +9,6 @@ import dataclasses
 SIGMA = {5: 1.1, 11: 1.5, 31: 5, 121: 20}  # of a Gaussian with this window
 SPACE, COLOR = 3, 30  # sigmas of the bilateral rows, in pixels and in levels of u8
 
-# Peers whose result is another filter's, or a coarse approximation: (peer, filter).
-APPROXIMATE = {
-    ("ffmpeg", "gaussian"): "recursive, one pass each way",
-    ("vips", "gaussian"): "taps of 1/20 of the center's, for u8 and u16",
-    ("ffmpeg", "bilateral"): "recursive, another definition",
-}
-
-
 @dataclasses.dataclass(frozen=True)
 class Row:
     filter: str
@@ -56,6 +48,19 @@ class Row:
         compat = "" if self.variant else ":compat=opencv"
         return (f"bilateral=ksize={self.ksize}:sigma_space={SPACE}"
                 f":sigma_color={self.sigma_color:.9g}{compat}")
+
+
+def same_definition(peer, row):
+    """Whether the peer is to give the same result: tamis' own window has none beside it, libvips
+    has coarse taps for integers and, before 8.17, a wrong histogram in medians of u8 (its issue
+    4609), FFmpeg's Gaussian and bilateral are recursive approximations."""
+    if row.variant:
+        return False
+    if peer == "vips" and row.filter == "gaussian":
+        return row.type == "f32"
+    if peer == "vips" and row.filter == "median":
+        return row.type != "u8" or row.ksize == 3
+    return peer != "ffmpeg" or row.filter == "median"
 
 
 def gaussian():
