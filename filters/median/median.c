@@ -142,7 +142,9 @@ static size_t median_scratch(const void *coef, int w, int h, int step)
     (void)w;
     (void)h;
     (void)step;
-    size_t other = median_sorts(k) ? MEDIAN_SORT_BYTES(k->w) : median_strip_bytes(k);
+    size_t other = median_sorts(k) ? MEDIAN_SORT_BYTES(k->w)
+                   : k->block_h    ? median_levels_bytes(k)
+                                   : median_strip_bytes(k);
     return list > other ? list : other;
 }
 
@@ -162,6 +164,7 @@ static tamis_status median_plan(tamis_node *node)
         node->stage = "rank";
         node->planar = 1; /* so that a strip has no more columns than it must */
         node->tile_w = 2 * (median_columns(k) - k->w + 1);
+        k->block_h = node->work == TAMIS_U8 ? 0 : k->h < 64 ? 128 : 256;
         node->tile_h = k->h < 64 ? 256 : 512; /* each tile takes in k->h rows before its first */
     }
     node->scratch = median_scratch;

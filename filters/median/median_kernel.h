@@ -8,8 +8,9 @@
 #define MEDIAN_MAX_SIDE 255
 
 typedef struct median_coef {
-    int w, h; /* of the window, odd */
-    int rank; /* index of the result in the sorted window, 0 .. w * h - 1 */
+    int w, h;    /* of the window, odd */
+    int rank;    /* index of the result in the sorted window, 0 .. w * h - 1 */
+    int block_h; /* rows of the blocks that get levels of their own; 0 for u8 */
 } median_coef;
 
 /* Columns of the strips that ranks are found in: a window and enough to share its sums, and few
@@ -23,6 +24,18 @@ static inline int median_columns(const median_coef *k)
 static inline size_t median_strip_bytes(const median_coef *k)
 {
     return 272 * (size_t)median_columns(k);
+}
+
+/* Samples that a block takes in, and bytes of all that is kept of it. */
+static inline size_t median_level_samples(const median_coef *k)
+{
+    return (size_t)median_columns(k) * (size_t)(k->block_h + k->h);
+}
+
+static inline size_t median_levels_bytes(const median_coef *k)
+{
+    return median_strip_bytes(k) + median_level_samples(k) * (8 + 8 + 2 + 2 + 1) +
+           (size_t)(k->block_h + k->h) * sizeof(void *) + 5 * (size_t)median_columns(k) + 256;
 }
 
 /* Side of the largest square median that is done by a sorting network. */

@@ -16,5 +16,8 @@ const tamis_kernel TAMIS_FN(median_kernels)[] = {
     {"sort", TAMIS_S16, CPU, TAMIS_FN(tamis_priv_median_sort_s16), 0},
     {"sort", TAMIS_F32, CPU, TAMIS_FN(tamis_priv_median_sort_f32), 0},
     {"rank", TAMIS_U8, CPU, TAMIS_FN(tamis_priv_median_rank_u8), 0},
+    {"rank", TAMIS_U16, CPU, TAMIS_FN(tamis_priv_median_rank_u16), 0},
+    {"rank", TAMIS_S16, CPU, TAMIS_FN(tamis_priv_median_rank_s16), 0},
+    {"rank", TAMIS_F32, CPU, TAMIS_FN(tamis_priv_median_rank_f32), 0},
     {NULL},
 };

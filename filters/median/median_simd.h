@@ -15,5 +15,8 @@ void TAMIS_FN(tamis_priv_median_sort_f32)(const tamis_tile *tile, const void *co
 
 /* Any rank of any window, on planes. */
 void TAMIS_FN(tamis_priv_median_rank_u8)(const tamis_tile *tile, const void *coef, void *scratch);
+void TAMIS_FN(tamis_priv_median_rank_u16)(const tamis_tile *tile, const void *coef, void *scratch);
+void TAMIS_FN(tamis_priv_median_rank_s16)(const tamis_tile *tile, const void *coef, void *scratch);
+void TAMIS_FN(tamis_priv_median_rank_f32)(const tamis_tile *tile, const void *coef, void *scratch);
 
 #endif
