@@ -148,6 +148,25 @@ static size_t median_scratch(const void *coef, int w, int h, int step)
     return list > other ? list : other;
 }
 
+/* Strips have columns enough to share sums, and few enough for the histograms to stay in a core's
+ * own cache. Blocks with levels prefer to have at most 256 rows and columns, for then coordinates
+ * are bytes, and at most 32768 samples, for then a level has no more than 128. */
+static void choose_strips(median_coef *k, tamis_type type)
+{
+    const int side = k->w > k->h ? k->w : k->h;
+    k->columns = k->w + (k->w < 64 ? 192 : 320);
+    if (type == TAMIS_U8)
+        return;
+    if (side < 64) {
+        k->block_h = 32768 / k->columns - k->h;
+    } else if (side < 128) {
+        k->columns = 256;
+        k->block_h = 256 - k->h;
+    } else {
+        k->block_h = 256;
+    }
+}
+
 static tamis_status median_plan(tamis_node *node)
 {
     const struct tamis_median *p = node->params;
@@ -163,8 +182,8 @@ static tamis_status median_plan(tamis_node *node)
     if (!median_sorts(k)) {
         node->stage = "rank";
         node->planar = 1; /* so that a strip has no more columns than it must */
-        node->tile_w = 2 * (median_columns(k) - k->w + 1);
-        k->block_h = node->work == TAMIS_U8 ? 0 : k->h < 64 ? 128 : 256;
+        choose_strips(k, node->work);
+        node->tile_w = 2 * (k->columns - k->w + 1);
         node->tile_h = k->h < 64 ? 256 : 512; /* each tile takes in k->h rows before its first */
     }
     node->scratch = median_scratch;

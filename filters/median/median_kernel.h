@@ -8,34 +8,29 @@
 #define MEDIAN_MAX_SIDE 255
 
 typedef struct median_coef {
-    int w, h;    /* of the window, odd */
-    int rank;    /* index of the result in the sorted window, 0 .. w * h - 1 */
-    int block_h; /* rows of the blocks that get levels of their own; 0 for u8 */
+    int w, h; /* of the window, odd */
+    int rank; /* index of the result in the sorted window, 0 .. w * h - 1 */
+    /* Of the strips that ranks are found in, the windows of the last column included; and rows of
+     * outputs in the blocks that get levels of their own, 0 for u8. */
+    int columns, block_h;
 } median_coef;
-
-/* Columns of the strips that ranks are found in: a window and enough to share its sums, and few
- * enough for their histograms to stay in a core's own cache. */
-static inline int median_columns(const median_coef *k)
-{
-    return k->w + (k->w < 64 ? 192 : 320);
-}
 
 /* Bytes of the histograms of such a strip. */
 static inline size_t median_strip_bytes(const median_coef *k)
 {
-    return 272 * (size_t)median_columns(k);
+    return 272 * (size_t)k->columns;
 }
 
 /* Samples that a block takes in, and bytes of all that is kept of it. */
 static inline size_t median_level_samples(const median_coef *k)
 {
-    return (size_t)median_columns(k) * (size_t)(k->block_h + k->h);
+    return (size_t)k->columns * (size_t)(k->block_h + k->h);
 }
 
 static inline size_t median_levels_bytes(const median_coef *k)
 {
     return median_strip_bytes(k) + median_level_samples(k) * (8 + 8 + 2 + 2 + 1) +
-           (size_t)(k->block_h + k->h) * sizeof(void *) + 5 * (size_t)median_columns(k) + 256;
+           (size_t)(k->block_h + k->h) * sizeof(void *) + 5 * (size_t)k->columns + 512;
 }
 
 /* Side of the largest square median that is done by a sorting network. */

@@ -29,7 +29,7 @@ typedef struct rank_strip {
 /* The strip with its memory in scratch, of which median_strip_bytes() are used. */
 TAMIS_INLINE rank_strip rank_strip_in(void *scratch, const median_coef *k)
 {
-    rank_strip s = {.kw = k->w, .kh = k->h, .rank = k->rank, .columns = median_columns(k)};
+    rank_strip s = {.kw = k->w, .kh = k->h, .rank = k->rank, .columns = k->columns};
     s.high = scratch;
     s.low = s.high + 16 * s.columns;
     return s;

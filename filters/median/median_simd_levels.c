@@ -15,11 +15,12 @@ typedef uint64_t sample;
 
 typedef struct block {
     rank_strip strip;
-    int h;            /* rows of outputs */
-    int count, shift; /* samples, and the binary logarithm of how many make a level */
+    int h;           /* rows of outputs */
+    int count, part; /* samples, and how many of them make a level */
     sample *sorted, *other;
-    uint16_t *xs, *ys; /* where they are, in that order; LANES16 more at the end */
-    uint8_t *plane;    /* levels */
+    uint16_t *xs, *ys;  /* where they are, in that order; 64 more at the end */
+    uint8_t *xs8, *ys8; /* the same where columns and rows are at most 256, else NULL */
+    uint8_t *plane;     /* levels */
     const uint8_t **rows;
     uint8_t *level;
     uint16_t *left, *nans;
@@ -97,46 +98,118 @@ TAMIS_INLINE int make_levels(block *b, const void *const *rows, ptrdiff_t x, tam
     b->count = n;
     for (int bit = 32; bit < (type == TAMIS_F32 ? 64 : 48); bit += 8)
         sort_pass(b, bit);
-    for (b->shift = 0; (n - 1) >> b->shift > 255; b->shift++)
-        ;
-    for (int i = 0; i < n; i++) {
-        b->xs[i] = (uint16_t)b->sorted[i];
-        b->ys[i] = (uint16_t)(b->sorted[i] >> 16);
-        b->plane[b->ys[i] * (ptrdiff_t)pitch + b->xs[i]] = (uint8_t)(i >> b->shift);
-    }
+    b->part = (n + 255) / 256;
+    for (int i = 0, level = 0; i < n; level++)
+        for (int end = i + b->part; i < end && i < n; i++) {
+            const unsigned at_x = b->sorted[i] & 0xffff, at_y = b->sorted[i] >> 16 & 0xffff;
+            if (b->xs8) {
+                b->xs8[i] = (uint8_t)at_x;
+                b->ys8[i] = (uint8_t)at_y;
+            } else {
+                b->xs[i] = (uint16_t)at_x;
+                b->ys[i] = (uint16_t)at_y;
+            }
+            b->plane[at_y * (size_t)pitch + at_x] = (uint8_t)level;
+        }
     for (int j = 0; j < h; j++)
         b->rows[j] = b->plane + j * (ptrdiff_t)pitch;
     return nans;
 }
 
-/* The index of the sample that has left others of the window at x, y before it from index i on. */
-TAMIS_INLINE int look_through(const block *b, int i, unsigned left, int x, int y)
+/* Lanes in which both numbers are below a bound of their own, one a bit. */
+TAMIS_INLINE uint64_t both_below(tv_u8 a, tv_u8 b, tv_u8 a_bound, tv_u8 b_bound)
+{
+#if defined(TAMIS_AVX512)
+    __mmask64 m = _mm512_cmplt_epu8_mask((__m512i)a, (__m512i)a_bound);
+    return _mm512_mask_cmplt_epu8_mask(m, (__m512i)b, (__m512i)b_bound);
+#else
+    tv_u8 mask = (tv_u8)(a < a_bound) & (tv_u8)(b < b_bound);
+#if defined(TAMIS_AVX2)
+    return (uint32_t)_mm256_movemask_epi8((__m256i)mask);
+#elif defined(TAMIS_SSE2)
+    return (uint32_t)_mm_movemask_epi8((__m128i)mask);
+#else
+    uint64_t bits = 0;
+    for (int i = 0; i < TV_BYTES; i++)
+        bits |= (uint64_t)(mask[i] & 1) << i;
+    return bits;
+#endif
+#endif
+}
+
+TAMIS_INLINE uint64_t both_below16(tv_u16 a, tv_u16 b, tv_u16 a_bound, tv_u16 b_bound)
+{
+#if defined(TAMIS_AVX512)
+    __mmask32 m = _mm512_cmplt_epu16_mask((__m512i)a, (__m512i)a_bound);
+    return _mm512_mask_cmplt_epu16_mask(m, (__m512i)b, (__m512i)b_bound);
+#else
+    tv_u16 mask = (tv_u16)(a < a_bound) & (tv_u16)(b < b_bound);
+#if defined(TAMIS_AVX2)
+    /* Two bits a lane, of which one is picked. */
+    return _pext_u32((uint32_t)_mm256_movemask_epi8((__m256i)mask), 0x55555555);
+#elif defined(TAMIS_SSE2)
+    return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16((__m128i)mask, _mm_setzero_si128()));
+#else
+    uint64_t bits = 0;
+    for (int i = 0; i < LANES16; i++)
+        bits |= (uint64_t)(mask[i] & 1) << i;
+    return bits;
+#endif
+#endif
+}
+
+/* Which of the samples i .. i + 63 lie in the window at x, y. */
+TAMIS_INLINE uint64_t inside(const block *b, int i, int x, int y)
+{
+    uint64_t bits = 0;
+    if (b->xs8) {
+        const tv_u8 kw = (tv_u8){0} + (uint8_t)b->strip.kw, kh = (tv_u8){0} + (uint8_t)b->strip.kh;
+        for (int j = 0; j < 64; j += TV_BYTES) {
+            tv_u8 dx = tv_load_u8(b->xs8 + i + j) - (uint8_t)x;
+            tv_u8 dy = tv_load_u8(b->ys8 + i + j) - (uint8_t)y;
+            bits |= both_below(dx, dy, kw, kh) << j;
+        }
+    } else {
+        const tv_u16 kw = (tv_u16){0} + (uint16_t)b->strip.kw;
+        const tv_u16 kh = (tv_u16){0} + (uint16_t)b->strip.kh;
+        for (int j = 0; j < 64; j += LANES16) {
+            tv_u16 dx = tv_load_u16(b->xs + i + j) - (uint16_t)x;
+            tv_u16 dy = tv_load_u16(b->ys + i + j) - (uint16_t)y;
+            bits |= both_below16(dx, dy, kw, kh) << j;
+        }
+    }
+    return bits;
+}
+
+/* The place of the one in bits that has left ones below it. */
+TAMIS_INLINE int nth_one(uint64_t bits, unsigned left)
 {
 #if defined(TAMIS_AVX2)
-    for (;; i += LANES16) {
-        tv_u16 dx = tv_load_u16(b->xs + i) - (uint16_t)x, dy = tv_load_u16(b->ys + i) - (uint16_t)y;
-#if defined(TAMIS_AVX512)
-        const __m512i kw = _mm512_set1_epi16((short)b->strip.kw);
-        const __m512i kh = _mm512_set1_epi16((short)b->strip.kh);
-        const int scale = 1;
-        uint32_t in = _mm512_cmplt_epu16_mask((__m512i)dx, kw);
-        in = _mm512_mask_cmplt_epu16_mask(in, (__m512i)dy, kh);
+    return (int)__builtin_ctzll(_pdep_u64(1ull << left, bits));
 #else
-        const int scale = 2; /* bits for each lane */
-        tv_u16 lanes = (tv_u16)(dx < (uint16_t)b->strip.kw) & (tv_u16)(dy < (uint16_t)b->strip.kh);
-        uint32_t in = (uint32_t)_mm256_movemask_epi8((__m256i)lanes);
+    while (left-- > 0)
+        bits &= bits - 1;
+    return __builtin_ctzll(bits);
 #endif
-        const unsigned found = (unsigned)__builtin_popcount(in) / scale;
-        if (left < found)
-            return i + __builtin_ctz(_pdep_u32(1u << left * scale, in)) / scale;
+}
+
+/* The index of the sample that has left others of the window at x, y before it from index i on.
+ * The first 128 are done without a branch that depends on them: they are all that a level has,
+ * save in the largest windows. */
+TAMIS_INLINE int look_through(const block *b, int i, unsigned left, int x, int y)
+{
+    uint64_t first = inside(b, i, x, y), bits = inside(b, i + 64, x, y);
+    unsigned found = (unsigned)__builtin_popcountll(first);
+    const int later = left >= found;
+    bits = later ? bits : first;
+    left -= later ? found : 0;
+    i += later ? 64 : 0;
+    while (left >= (found = (unsigned)__builtin_popcountll(bits))) {
         left -= found;
+        i += 64;
+        bits = inside(b, i, x, y);
     }
-#else
-    for (;; i++)
-        if ((uint16_t)(b->xs[i] - x) < b->strip.kw && (uint16_t)(b->ys[i] - y) < b->strip.kh &&
-            left-- == 0)
-            return i;
-#endif
+    return i + nth_one(bits, left);
 }
 
 /* Puts NaN where the window of an output in row y holds one; columns' numbers of NaN go down with
@@ -179,7 +252,7 @@ TAMIS_INLINE void solve(block *b, const void *const *rows, ptrdiff_t x, char *ds
             TAMIS_FN(tamis_priv_median_down)(s, y);
         TAMIS_FN(tamis_priv_median_across)(s, b->level, b->left);
         for (int i = 0; i < s->w; i++) {
-            int at = look_through(b, b->level[i] << b->shift, b->left[i], i, y);
+            int at = look_through(b, b->level[i] * b->part, b->left[i], i, y);
             put_key(dst, i, (uint32_t)(b->sorted[at] >> 32), type);
         }
         if (nans)
@@ -196,8 +269,12 @@ static block block_in(void *scratch, const median_coef *k)
     b.other = b.sorted + n;
     b.rows = (const uint8_t **)(b.other + n);
     b.xs = (uint16_t *)(b.rows + k->block_h + k->h);
-    b.ys = b.xs + n + LANES16;
-    b.left = b.ys + n + LANES16;
+    b.ys = b.xs + n + 64;
+    if (columns <= 256 && k->block_h + k->h <= 256) {
+        b.xs8 = (uint8_t *)b.xs;
+        b.ys8 = (uint8_t *)b.ys;
+    }
+    b.left = b.ys + n + 64;
     b.nans = b.left + columns;
     b.level = (uint8_t *)(b.nans + columns);
     b.plane = b.level + columns;
