@@ -113,12 +113,6 @@ static void median_rank_f32_c(const tamis_tile *tile, const void *coef, void *sc
     rank_c(tile, coef, scratch, TAMIS_F32);
 }
 
-/* Whether there is a network for it. */
-static int median_sorts(const median_coef *k)
-{
-    return k->w == k->h && k->w >= 3 && k->w <= MEDIAN_MAX_SORT && k->rank == k->w * k->h / 2;
-}
-
 /* The reference knows one method for everything. */
 #define ROW(stage, TYPE, type)                                                                     \
     {                                                                                              \
@@ -142,9 +136,9 @@ static size_t median_scratch(const void *coef, int w, int h, int step)
     (void)w;
     (void)h;
     (void)step;
-    size_t other = median_sorts(k) ? MEDIAN_SORT_BYTES(k->w)
-                   : k->block_h    ? median_levels_bytes(k)
-                                   : median_strip_bytes(k);
+    size_t other = k->sorts     ? MEDIAN_SORT_BYTES(k->w)
+                   : k->block_h ? median_levels_bytes(k)
+                                : median_strip_bytes(k);
     return list > other ? list : other;
 }
 
@@ -176,10 +170,12 @@ static tamis_status median_plan(tamis_node *node)
     k->w = p->ksize.w;
     k->h = p->ksize.h;
     k->rank = (int)floor(p->percentile / 100 * (k->w * k->h - 1) + 0.5);
-
     node->coef = k;
+    k->sorts = k->w == k->h && k->w >= 3 && k->rank == k->w * k->h / 2 &&
+               k->w <= (node->work == TAMIS_U8 ? MEDIAN_MAX_SORT : 13);
+
     node->stage = "sort";
-    if (!median_sorts(k)) {
+    if (!k->sorts) {
         node->stage = "rank";
         node->planar = 1; /* so that a strip has no more columns than it must */
         choose_strips(k, node->work);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Square medians by sorting networks, for one sample type: included by median_simd_<type>.c, which
- * says what V, LANES, LOAD, STORE, MIN and MAX are.
+ * says what V, LANES, LOAD, STORE, MIN, MAX and the LARGEST size are.
  *
  * Lanes are neighboring samples of a row, and a network of minima and maxima, the same for all,
  * finds the median, going down in strips of columns. Three ideas keep the network small:
@@ -163,27 +163,35 @@ TAMIS_INLINE SAMPLE *out_row(const strip *s, int y)
 
 /* 3 x 3, four rows at a time: the median of the greatest of the minima of the window's rows, the
  * median of their medians and the least of their maxima. */
-static void strip_3(strip *s)
+static void strip_3(strip *strip_)
 {
-    for (int y = 0; y < s->h; y += 4)
-        for (int x = 0; x < s->n; x += LANES) {
+    strip s = *strip_; /* a copy, which stores of samples cannot alias */
+    for (int y = 0; y < s.h; y += 4) {
+        const SAMPLE *rows[6];
+        SAMPLE *dst[4];
+        /* Where rows are missing at the end, what is made of others in their place is overwritten:
+         * stores go from below to above. */
+        for (int i = 0; i < 6; i++)
+            rows[i] = s.rows[1 + (y + i < s.h + 2 ? y + i : s.h + 1)] + s.x;
+        for (int i = 0; i < 4; i++)
+            dst[i] = out_row(&s, y + i < s.h ? y + i : s.h - 1);
+        for (int x = 0; x < s.n; x += LANES) {
             V v[6][3];
             UNROLL
-            for (int i = 0; i < 6; i++) {
-                const int row = y + i < s->h + 2 ? y + i : s->h + 1;
-                sorted_row(v[i], s->rows[1 + row] + s->x + x, s->step, &s->check, 3);
-            }
+            for (int i = 0; i < 6; i++)
+                sorted_row(v[i], rows[i] + x, s.step, &s.check, 3);
             UNROLL
-            for (int i = 0; i < 4; i++) {
+            for (int i = 3; i >= 0; i--) {
                 /* The two rows that outputs 0 and 1, and 2 and 3, have in common; and the third. */
                 const V *a = v[i / 2 * 2 + 1], *b = v[i / 2 * 2 + 2], *c = v[i % 2 ? i + 2 : i];
                 V low = MAX(MAX(a[0], b[0]), c[0]), high = MIN(MIN(a[2], b[2]), c[2]);
                 V mid = MAX(MIN(a[1], b[1]), MIN(MAX(a[1], b[1]), c[1]));
                 V median = MAX(MIN(low, mid), MIN(MAX(low, mid), high));
-                if (y + i < s->h)
-                    put_first(out_row(s, y + i) + x, median, s->n - x);
+                put_first(dst[i] + x, median, s.n - x);
             }
         }
+    }
+    strip_->check = s.check;
 }
 
 /* What 5 x 5 keeps of a vector of columns while it goes down: rows i and i + 2 where i is the first
@@ -193,51 +201,53 @@ typedef struct kept_5 {
 } kept_5;
 
 /* 5 x 5, two rows at a time, in strips of MEDIAN_STRIP_5 bytes. */
-static void strip_5(strip *s)
+static void strip_5(strip *strip_)
 {
-    kept_5 *kept = (kept_5 *)s->scratch;
-    for (int x = 0; x < s->n; x += LANES) {
-        kept_5 *k = kept + x / LANES;
+    strip s = *strip_;
+    for (int x = 0; x < s.n; x += LANES) {
+        kept_5 *k = (kept_5 *)s.scratch + x / LANES;
         V v[10];
-        sorted_row(k->odd[0], s->rows[1] + s->x + x, s->step, &s->check, 5);
-        sorted_row(v, s->rows[2] + s->x + x, s->step, &s->check, 5);
-        sorted_row(v + 5, s->rows[3] + s->x + x, s->step, &s->check, 5);
+        sorted_row(k->odd[0], s.rows[1] + s.x + x, s.step, &s.check, 5);
+        sorted_row(v, s.rows[2] + s.x + x, s.step, &s.check, 5);
+        sorted_row(v + 5, s.rows[3] + s.x + x, s.step, &s.check, 5);
         copy(k->odd[1], v + 5, 5);
         merge(v, 5, 5);
         copy(k->block, v, 10);
-        sorted_row(k->even, s->rows[4] + s->x + x, s->step, &s->check, 5);
+        sorted_row(k->even, s.rows[4] + s.x + x, s.step, &s.check, 5);
     }
-    for (int y = 0; y < s->h; y += 2) {
-        const SAMPLE *row_5 = s->rows[y + 5] + s->x;
-        const SAMPLE *row_6 = s->rows[y + 1 < s->h ? y + 6 : y + 5] + s->x;
-        for (int x = 0; x < s->n; x += LANES) {
-            kept_5 *k = kept + x / LANES;
-            V row[5], v[20], *core;
-            sorted_row(row, row_5 + x, s->step, &s->check, 5);
+    for (int y = 0; y < s.h; y += 2) {
+        const int last =
+            y + 1 == s.h; /* then there is no second row, and the first is stored last */
+        const SAMPLE *row_5 = s.rows[y + 5] + s.x, *row_6 = s.rows[last ? y + 5 : y + 6] + s.x;
+        SAMPLE *dst = out_row(&s, y), *dst_next = out_row(&s, last ? y : y + 1);
+        for (int x = 0; x < s.n; x += LANES) {
+            kept_5 *k = (kept_5 *)s.scratch + x / LANES;
+            V odd[5], even[5], v[20], *core;
+            sorted_row(odd, row_5 + x, s.step, &s.check, 5);
             copy(v, k->block, 10);
             copy(v + 10, k->even, 5);
-            copy(v + 15, row, 5);
+            copy(v + 15, odd, 5);
             merge(v + 10, 5, 5);
             copy(k->block, v + 10, 10);
             core = combine(v, 2, 2, 5);
-            put_first(out_row(s, y) + x, median_of(core, k->odd[y / 2 % 2], 5), s->n - x);
-            copy(k->odd[y / 2 % 2], row, 5);
-            sorted_row(row, row_6 + x, s->step, &s->check, 5);
-            copy(k->even, row, 5);
-            if (y + 1 < s->h)
-                put_first(out_row(s, y + 1) + x, median_of(core, row, 5), s->n - x);
+            sorted_row(even, row_6 + x, s.step, &s.check, 5);
+            copy(k->even, even, 5);
+            put_first(dst_next + x, median_of(core, even, 5), s.n - x);
+            put_first(dst + x, median_of(core, k->odd[y / 2 % 2], 5), s.n - x);
+            copy(k->odd[y / 2 % 2], odd, 5);
         }
     }
+    strip_->check = s.check;
 }
 
-/* For 7 x 7 and up. Row i is kept in slot i % 16, the block of two rows i, i + 1 in slot i / 2 % 8,
- * that of four rows in slot i / 4 % 4. */
-#define ONE(s, i, K)  ((s)->scratch + ((i)&15) * (K))
-#define TWO(s, i, K)  ((s)->scratch + 16 * (K) + ((i) >> 1 & 7) * 2 * (K))
-#define FOUR(s, i, K) ((s)->scratch + 32 * (K) + ((i) >> 2 & 3) * 4 * (K))
+/* For 7 x 7 and up: where row i is kept, the block of the two rows from i on, and that of four. */
+#define ROW_SLOTS     (LARGEST > 13 ? 32 : 16)
+#define ONE(s, i, K)  ((s)->scratch + (i) % ROW_SLOTS * (K))
+#define TWO(s, i, K)  ((s)->scratch + (32 + (i) / 2 % 8 * 2) * (K))
+#define FOUR(s, i, K) ((s)->scratch + (48 + (i) / 4 % 4 * 4) * (K))
 
 /* Sorts row i and merges the blocks that it completes. */
-TAMIS_INLINE void add_row(strip *s, int i, const int K)
+TAMIS_INLINE void add_row(strip *s, unsigned i, const int K)
 {
     V v[8 * MEDIAN_MAX_SORT];
     sorted_row(v, s->rows[i] + s->x, s->step, &s->check, K);
@@ -254,7 +264,7 @@ TAMIS_INLINE void add_row(strip *s, int i, const int K)
 }
 
 /* Medians of the four windows that begin at rows i .. i + 3; i % 4 is 1. */
-TAMIS_INLINE void four_medians(strip *s, int i, V *out, const int K)
+TAMIS_INLINE void four_medians(strip *s, unsigned i, V *out, const int K)
 {
     V v[12 * MEDIAN_MAX_SORT], *core = v;
     int rows = 4;
@@ -338,10 +348,19 @@ static void strip_13(strip *s)
     strip_k(s, 13);
 }
 
+#if LARGEST >= 15
+static void strip_15(strip *s)
+{
+    strip_k(s, 15);
+}
+#else
+#define strip_15 NULL
+#endif
+
 void KERNEL(const tamis_tile *tile, const void *coef, void *scratch)
 {
-    static void (*const medians[])(strip *) = {strip_3, strip_5,  strip_7,
-                                               strip_9, strip_11, strip_13};
+    static void (*const medians[])(strip *) = {strip_3,  strip_5,  strip_7, strip_9,
+                                               strip_11, strip_13, strip_15};
     const int k = ((const median_coef *)coef)->w;
     const int width = k == 3   ? tile->w * tile->step
                       : k == 5 ? MEDIAN_STRIP_5 / (int)sizeof(SAMPLE)

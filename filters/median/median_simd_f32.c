@@ -33,6 +33,7 @@ struct strip;
 static void spread_nans(const struct strip *s, int k);
 
 #define KERNEL                  TAMIS_FN(tamis_priv_median_sort_f32)
+#define LARGEST                 13
 #define SAMPLE                  int32_t
 #define V                       vec
 #define LANES                   (TV_BYTES / (int)sizeof(SAMPLE))

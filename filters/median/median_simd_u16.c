@@ -3,6 +3,7 @@
 #include "median_simd.h"
 
 #define KERNEL                  TAMIS_FN(tamis_priv_median_sort_u16)
+#define LARGEST                 13
 #define SAMPLE                  uint16_t
 #define V                       tv_u16
 #define LANES                   (TV_BYTES / (int)sizeof(SAMPLE))

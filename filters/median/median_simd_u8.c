@@ -3,6 +3,7 @@
 #include "median_simd.h"
 
 #define KERNEL                  TAMIS_FN(tamis_priv_median_sort_u8)
+#define LARGEST                 15
 #define SAMPLE                  uint8_t
 #define V                       tv_u8
 #define LANES                   (TV_BYTES / (int)sizeof(SAMPLE))
