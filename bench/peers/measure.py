@@ -12,7 +12,7 @@ import numpy as np
 import rows as table
 
 WARM = 2
-SLOW = 2.0    # seconds: of calls that take longer there are fewer
+SLOW = 1.0    # seconds: calls that take longer have one turn
 FAR = 50      # a peer that takes so many times longer than tamis has one turn
 PAUSE = 0.003  # seconds before a turn, until idle threads of the other library have gone to sleep
 
@@ -54,9 +54,8 @@ def warm(run):
 
 def rounds(pace, ours, theirs):
     """How many pairs of calls that take so many seconds."""
-    if theirs > FAR * max(ours, 0.002):
-        return 1
-    return pace.pairs if max(ours, theirs) < SLOW else min(3, pace.pairs)
+    far = theirs > FAR * max(ours, 0.002)
+    return 1 if far or max(ours, theirs) > SLOW else pace.pairs
 
 
 def alternate(ours, peers, pace):

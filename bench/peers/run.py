@@ -16,6 +16,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,7 @@ def arguments():
     a = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     a.add_argument("--build", default=os.path.join(ROOT, "build"), help="folder of libtamis.so")
     a.add_argument("--threads", default="1,2", help="numbers of threads, such as 1,2")
-    a.add_argument("--rows", default="", help="only rows whose name has one of these words: a,b")
+    a.add_argument("--rows", default="", help="only rows whose name has one of these parts: 'median 5,f32'")
     a.add_argument("--quick", action="store_true", help="fewer rows, shorter turns")
     a.add_argument("--pairs", type=int, default=7, help="turns of each peer")
     a.add_argument("--photo", help="another photo")
@@ -108,7 +109,7 @@ def main():
     if options.child:
         return child(options)
     import report
-    command = " ".join(["bench/peers/run.py", *sys.argv[1:]])
+    command = shlex.join(["bench/peers/run.py", *sys.argv[1:]])
     record = {
         "schema_version": 1, "command": command, "commit": commit(),
         "date": datetime.date.today().isoformat(),
