@@ -61,7 +61,8 @@ foreach(isa base ${TAMIS_ISAS})
   endif()
   tamis_private_includes(tamis_simd_${isa})
   target_compile_definitions(tamis_simd_${isa} PRIVATE TAMIS_ISA=${isa})
-  target_compile_options(tamis_simd_${isa} PRIVATE ${TAMIS_FLAGS_${isa}})
+  # -g1: describing every variable of an unrolled network takes longer than compiling it.
+  target_compile_options(tamis_simd_${isa} PRIVATE ${TAMIS_FLAGS_${isa}} -g1)
   list(APPEND TAMIS_SIMD_OBJECTS $<TARGET_OBJECTS:tamis_simd_${isa}>)
 endforeach()
 
