@@ -176,9 +176,8 @@ static size_t scratch_bytes(const void *coef, int w, int h, int step)
 {
     const struct gaussian_coef *c = coef;
     (void)h;
-    /* Rows of column sums and of channels apart, together at most 16 bytes a sample, all with room
-     * for whole vectors. */
-    return ((size_t)w + 2 * (size_t)c->x.radius) * (size_t)step * 16 + 4096;
+    /* Column sums of up to 16 rows, in floats, with room for whole vectors and blocks. */
+    return ((size_t)w + 2 * (size_t)c->x.radius + 64) * (size_t)step * 64 + 8192;
 }
 
 static int is_identity(const struct gaussian_coef *c)
@@ -211,6 +210,10 @@ static tamis_status plan(tamis_node *node)
     int rx = p->border == TAMIS_BORDER_VALID ? x.radius : coef->x.radius;
     int ry = p->border == TAMIS_BORDER_VALID ? y.radius : coef->y.radius;
     node->halo = (tamis_halo){rx, rx, ry, ry};
+    /* Where a tile's window leaves the image, its rows are copied, window and all; the column sums
+     * beside a tile are made twice. Both weigh less in larger tiles. */
+    node->tile_w = 2048;
+    node->tile_h = ry < 32 ? 64 : 128;
     return TAMIS_OK;
 }
 

@@ -24,136 +24,11 @@ TAMIS_INLINE tv_f32 splat(float v)
 /* Output rows whose column sums are made together. */
 enum { ROWS = 4 };
 
-TAMIS_INLINE int at_most(int i, int last)
-{
-    return i < last ? i : last;
-}
-
 /* Floats from one row of sums to the next, with room for whole vectors. */
 static size_t row_of_sums(int count)
 {
     return ((size_t)count + N32 - 1) / N32 * N32 + 4 * N32;
 }
-
-/* ---- u16 and s16: binary32, fused */
-
-#if defined(TAMIS_HAVE_FMA)
-
-TAMIS_INLINE tv_s32 load_level(const void *row, tamis_type type, ptrdiff_t x)
-{
-    if (type == TAMIS_U16) {
-        tv_u16h h;
-        memcpy(&h, (const uint16_t *)row + x, sizeof h);
-        return __builtin_convertvector(h, tv_s32);
-    }
-    tv_s16h h;
-    memcpy(&h, (const int16_t *)row + x, sizeof h);
-    return __builtin_convertvector(h, tv_s32);
-}
-
-TAMIS_INLINE tv_f32 load_float(const void *row, tamis_type type, ptrdiff_t x)
-{
-    return __builtin_convertvector(load_level(row, type, x), tv_f32);
-}
-
-/* Sums of samples first .. first+count-1 for ROWS output rows; rows[last] is the last source row.
- * Mirrored source rows move from one output row to the next as j grows, so that each is loaded
- * once. */
-TAMIS_INLINE void columns_16(const void *const *rows, int last, const struct gaussian_axis *a,
-                             int radius, tamis_type type, ptrdiff_t first, int count, float *sums,
-                             size_t stride)
-{
-    for (int x = 0; x < count; x += N32) {
-        ptrdiff_t at = first + x;
-        tv_f32 up[ROWS], down[ROWS], sum[ROWS];
-        for (int y = 0; y < ROWS; y++) {
-            up[y] = down[y] = load_float(rows[at_most(y, last)], type, at);
-            sum[y] = splat(a->f[0]) * up[y];
-        }
-        for (int j = 1; j <= radius; j++) {
-            for (int y = 0; y < ROWS - 1; y++) {
-                up[ROWS - 1 - y] = up[ROWS - 2 - y];
-                down[y] = down[y + 1];
-            }
-            up[0] = load_float(rows[-j], type, at);
-            down[ROWS - 1] = load_float(rows[at_most(ROWS - 1 + j, last)], type, at);
-            for (int y = 0; y < ROWS; y++)
-                sum[y] = tv_fma_f32(splat(a->f[j]), up[y] + down[y], sum[y]);
-        }
-        for (int y = 0; y < ROWS; y++)
-            tv_store_f32(sums + (size_t)y * stride + x, sum[y]);
-    }
-}
-
-/* sums points at the sum of the first output sample. */
-TAMIS_INLINE void row_16(const float *sums, const struct gaussian_axis *a, int radius, int step,
-                         int n, uint16_t *dst)
-{
-    enum { UNROLL = 4 };
-    for (int x = 0; x < n; x += UNROLL * N32) {
-        tv_f32 sum[UNROLL];
-        for (int u = 0; u < UNROLL; u++)
-            sum[u] = splat(a->f[0]) * tv_load_f32(sums + x + u * N32);
-        for (int j = 1; j <= radius; j++) {
-            for (int u = 0; u < UNROLL; u++) {
-                const float *at = sums + x + u * N32;
-                sum[u] =
-                    tv_fma_f32(splat(a->f[j]),
-                               tv_load_f32(at - j * step) + tv_load_f32(at + j * step), sum[u]);
-            }
-        }
-        for (int u = 0; u < UNROLL && x + u * N32 < n; u += 2) {
-            tv_u16 v = tv_narrow_s32(tv_round_f32(sum[u]), tv_round_f32(sum[u + 1]));
-            size_t rest = (size_t)(n - x - u * N32) * 2;
-            tv_store_first(dst + x + u * N32, (tv_u8)v, rest < TV_BYTES ? rest : TV_BYTES);
-        }
-    }
-}
-
-TAMIS_INLINE void tile_16(const tamis_tile *t, const struct gaussian_coef *c, float *sums, int rx,
-                          int ry, tamis_type type)
-{
-    int n = t->w * t->step, count = columns_of(t, c);
-    size_t stride = row_of_sums(count);
-    for (int y = 0; y < t->h; y += ROWS) {
-        columns_16(t->src[0] + y, t->h - 1 - y + ry, &c->y, ry, type, -(ptrdiff_t)rx * t->step,
-                   count, sums, stride);
-        for (int i = 0; i < ROWS && y + i < t->h; i++)
-            row_16(sums + (size_t)i * stride + rx * t->step, &c->x, rx, t->step, n,
-                   (uint16_t *)(void *)((char *)t->dst[0] + (y + i) * t->dst_stride[0]));
-    }
-}
-
-TAMIS_INLINE void any_16(const tamis_tile *t, const struct gaussian_coef *c, void *scratch,
-                         tamis_type type)
-{
-    int rx = c->x.radius, ry = c->y.radius;
-    if (rx == 2 && ry == 2)
-        tile_16(t, c, scratch, 2, 2, type);
-    else
-        tile_16(t, c, scratch, rx, ry, type);
-}
-
-static void TAMIS_FN(gaussian_u16)(const tamis_tile *t, const void *coef, void *scratch)
-{
-    any_16(t, coef, scratch, TAMIS_U16);
-}
-
-static void TAMIS_FN(gaussian_s16)(const tamis_tile *t, const void *coef, void *scratch)
-{
-    any_16(t, coef, scratch, TAMIS_S16);
-}
-
-#endif
-
-/* ---- f32 */
-
-/* The reference sums in binary64. In binary32, half as wide, rounding would make constant pictures
- * drift by a few units in the last place; adding weighted differences from the center sample
- * instead keeps them, and is the more accurate the smoother the picture is:
- * out = center + sum over j of w_j ((a_j + b_j) - 2 center).
- * Where that is not finite (infinities, NaN, sums beyond binary32) the sample is computed again as
- * the reference does. */
 
 TAMIS_INLINE tv_f32 multiply_add(tv_f32 a, tv_f32 b, tv_f32 c)
 {
@@ -198,33 +73,233 @@ static float exact_row(const float *at, const struct gaussian_axis *a, int step)
     return (float)sum;
 }
 
-enum { UNROLL_F32 = 4, BLOCK_F32 = UNROLL_F32 * N32 };
+/* ---- the filter, of columns and rows alike: ROWS outputs beside each other */
 
-/* Sums of N32 samples of ROWS output rows, as in columns_16(); returns whether all are finite. */
-TAMIS_INLINE int columns_block(const float *const *rows, int last, const struct gaussian_axis *a,
-                               int radius, ptrdiff_t x, float *out, size_t stride)
+/* Lines of samples that lie one window apart: source rows, where rows is given, or lines of sums,
+ * step floats apart. */
+struct lines {
+    const void *const *rows; /* the last one that exists is rows[last] */
+    int last;
+    tamis_type type;
+    ptrdiff_t at; /* sample in the rows */
+    const float *sums;
+    ptrdiff_t step;
+};
+
+TAMIS_INLINE tv_f32 load_line(const struct lines *l, int i)
 {
-    tv_f32 up[ROWS], down[ROWS], sum[ROWS], twice[ROWS], all = {0};
-    for (int y = 0; y < ROWS; y++) {
-        sum[y] = up[y] = down[y] = tv_load_f32(rows[at_most(y, last)] + x);
-        twice[y] = sum[y] + sum[y];
-    }
-    for (int j = 1; j <= radius; j++) {
-        for (int y = 0; y < ROWS - 1; y++) {
-            up[ROWS - 1 - y] = up[ROWS - 2 - y];
-            down[y] = down[y + 1];
-        }
-        up[0] = tv_load_f32(rows[-j] + x);
-        down[ROWS - 1] = tv_load_f32(rows[at_most(ROWS - 1 + j, last)] + x);
-        for (int y = 0; y < ROWS; y++)
-            sum[y] = multiply_add(splat(a->f[j]), up[y] + down[y] - twice[y], sum[y]);
-    }
-    for (int y = 0; y < ROWS; y++) {
-        tv_store_f32(out + (size_t)y * stride, sum[y]);
-        all += sum[y] * 0;
-    }
-    return all_finite(all);
+    if (!l->rows)
+        return tv_load_f32(l->sums + i * l->step);
+    const char *row = l->rows[i < l->last ? i : l->last];
+    if (l->type == TAMIS_F32)
+        return tv_load_f32(row + l->at * 4);
+    row += l->at * 2;
+    return __builtin_convertvector(
+        l->type == TAMIS_U16 ? tv_load_widen_u16(row) : tv_load_widen_s16(row), tv_f32);
 }
+
+/* Lines -j .. 3-j and j .. 3+j, which outputs 0 .. 3 meet at tap j; from one tap to the next they
+ * move to another output. After k turns, output y has up[y - k] and down[y + k], modulo ROWS. */
+struct window {
+    tv_f32 up[ROWS], down[ROWS], twice[ROWS], sum[ROWS];
+};
+
+TAMIS_INLINE void add_tap(struct window *w, const struct lines *l, float tap, int j, int k,
+                          int differences)
+{
+    w->up[-k & 3] = load_line(l, -j);
+    w->down[(3 + k) & 3] = load_line(l, 3 + j);
+    for (int y = 0; y < ROWS; y++) {
+        tv_f32 both = w->up[(y - k) & 3] + w->down[(y + k) & 3];
+        w->sum[y] = multiply_add(splat(tap), differences ? both - w->twice[y] : both, w->sum[y]);
+    }
+}
+
+/* With differences as f32 is computed, else as 16-bit types are. */
+TAMIS_INLINE void filter_block(struct window *w, const struct lines *l,
+                               const struct gaussian_axis *a, int radius, int differences)
+{
+    for (int y = 0; y < ROWS; y++) {
+        tv_f32 v = load_line(l, y);
+        w->up[y] = w->down[y] = v;
+        w->twice[y] = v + v;
+        w->sum[y] = differences ? v : splat(a->f[0]) * v;
+    }
+    int j = 1;
+    for (; j + 3 <= radius; j += 4) {
+        add_tap(w, l, a->f[j], j, 1, differences);
+        add_tap(w, l, a->f[j + 1], j + 1, 2, differences);
+        add_tap(w, l, a->f[j + 2], j + 2, 3, differences);
+        add_tap(w, l, a->f[j + 3], j + 3, 4, differences);
+    }
+    if (j <= radius)
+        add_tap(w, l, a->f[j], j, 1, differences);
+    if (j + 1 <= radius)
+        add_tap(w, l, a->f[j + 1], j + 1, 2, differences);
+    if (j + 2 <= radius)
+        add_tap(w, l, a->f[j + 2], j + 2, 3, differences);
+}
+
+/* Where column sums are not finite, returns 0. */
+TAMIS_INLINE int columns_block(const struct lines *l, const struct gaussian_axis *a, int radius,
+                               float *out, size_t stride)
+{
+    struct window w;
+    int differences = l->type == TAMIS_F32;
+    filter_block(&w, l, a, radius, differences);
+    for (int y = 0; y < ROWS; y++)
+        tv_store_f32(out + (size_t)y * stride, w.sum[y]);
+    return !differences || all_finite((w.sum[0] + w.sum[1]) * 0 + (w.sum[2] + w.sum[3]) * 0);
+}
+
+/* Sums of samples first .. first+count-1 for ROWS output rows; rows[last] is the last source row.
+ */
+TAMIS_INLINE void columns(const void *const *rows, int last, const struct gaussian_axis *a,
+                          int radius, tamis_type type, ptrdiff_t first, int count, float *sums,
+                          size_t stride)
+{
+    for (int x = 0; x < count; x += N32) {
+        struct lines l = {.rows = rows, .last = last, .type = type, .at = first + x};
+        if (columns_block(&l, a, radius, sums + x, stride))
+            continue;
+        for (int y = 0; y < ROWS && y + radius <= last; y++)
+            for (int i = x; i < count && i < x + N32; i++)
+                if (!isfinite(sums[(size_t)y * stride + i]))
+                    sums[(size_t)y * stride + i] =
+                        exact_column((const float *const *)rows + y, a, first + i);
+    }
+}
+
+/* ---- rows across a band: one output row in each lane */
+
+/* Where windows are wide, the sums of N32 rows are transposed, so that a line holds one sample of
+ * all rows and neighbors are whole lines: loads are aligned, and outputs beside each other share
+ * them as output rows share source rows. */
+enum { BAND_RADIUS = 8 }; /* from which radius on that pays */
+
+#if TV_BYTES == 64
+#define ZIP_LOW  0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define ZIP_HIGH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#elif TV_BYTES == 32
+#define ZIP_LOW  0, 8, 1, 9, 2, 10, 3, 11
+#define ZIP_HIGH 4, 12, 5, 13, 6, 14, 7, 15
+#else
+#define ZIP_LOW  0, 4, 1, 5
+#define ZIP_HIGH 2, 6, 3, 7
+#endif
+
+/* v[i][k] becomes v[k][i]: as many times as the lanes' numbers have bits, the bits of row and lane
+ * turn by one. */
+TAMIS_INLINE void transpose(tv_f32 v[N32])
+{
+    for (int bit = 1; bit < N32; bit *= 2) {
+        tv_f32 t[N32];
+        for (int i = 0; i < N32 / 2; i++) {
+            t[2 * i] = __builtin_shufflevector(v[i], v[i + N32 / 2], ZIP_LOW);
+            t[2 * i + 1] = __builtin_shufflevector(v[i], v[i + N32 / 2], ZIP_HIGH);
+        }
+        for (int i = 0; i < N32; i++)
+            v[i] = t[i];
+    }
+}
+
+/* v with what is not finite in the first rows lanes computed as in the reference. */
+static tv_f32 exact_lanes(tv_f32 v, const float *center, const struct gaussian_axis *a, int step,
+                          int rows)
+{
+    for (int i = 0; i < rows; i++)
+        if (!isfinite(v[i]))
+            v[i] = exact_row(center + i, a, step);
+    return v;
+}
+
+/* Filters n lines in place: line i holds sample i - radius * step before and output i after. */
+TAMIS_INLINE void filter_lines(float *lines, const struct gaussian_axis *a, int radius, int step,
+                               int n, int rows, int differences)
+{
+    ptrdiff_t next = (ptrdiff_t)step * N32;
+    for (int x = 0; x < n; x += ROWS * step) {
+        for (int c = 0; c < step; c++) {
+            float *out = lines + (ptrdiff_t)(x + c) * N32, *center = out + radius * next;
+            struct lines l = {.sums = center, .step = next};
+            struct window w;
+            filter_block(&w, &l, a, radius, differences);
+            if (differences && !all_finite((w.sum[0] + w.sum[1]) * 0 + (w.sum[2] + w.sum[3]) * 0))
+                for (int y = 0; y < ROWS && x + c + y * step < n; y++)
+                    w.sum[y] = exact_lanes(w.sum[y], center + y * next, a, (int)next, rows);
+            for (int y = 0; y < ROWS; y++)
+                tv_store_f32(out + y * next, w.sum[y]);
+        }
+    }
+}
+
+TAMIS_INLINE void transpose_from(const float *sums, size_t stride, int count, float *lines)
+{
+    for (int x = 0; x < count; x += N32) {
+        tv_f32 v[N32];
+        for (int i = 0; i < N32; i++)
+            v[i] = tv_load_f32(sums + (size_t)i * stride + x);
+        transpose(v);
+        for (int i = 0; i < N32; i++)
+            tv_store_f32(lines + (size_t)(x + i) * N32, v[i]);
+    }
+}
+
+/* ---- u16 and s16: binary32, fused */
+
+#if defined(TAMIS_HAVE_FMA)
+
+/* sums points at the sum of the first output sample. */
+TAMIS_INLINE void row_16(const float *sums, const struct gaussian_axis *a, int radius, int step,
+                         int n, uint16_t *dst)
+{
+    enum { UNROLL = 4 };
+    for (int x = 0; x < n; x += UNROLL * N32) {
+        tv_f32 sum[UNROLL];
+        for (int u = 0; u < UNROLL; u++)
+            sum[u] = splat(a->f[0]) * tv_load_f32(sums + x + u * N32);
+        for (int j = 1; j <= radius; j++) {
+            for (int u = 0; u < UNROLL; u++) {
+                const float *at = sums + x + u * N32;
+                sum[u] =
+                    tv_fma_f32(splat(a->f[j]),
+                               tv_load_f32(at - j * step) + tv_load_f32(at + j * step), sum[u]);
+            }
+        }
+        for (int u = 0; u < UNROLL && x + u * N32 < n; u += 2) {
+            tv_u16 v = tv_narrow_s32(tv_round_f32(sum[u]), tv_round_f32(sum[u + 1]));
+            size_t rest = (size_t)(n - x - u * N32) * 2;
+            tv_store_first(dst + x + u * N32, (tv_u8)v, rest < TV_BYTES ? rest : TV_BYTES);
+        }
+    }
+}
+
+TAMIS_INLINE void tile_16(const tamis_tile *t, const struct gaussian_coef *c, float *sums, int rx,
+                          int ry, tamis_type type)
+{
+    int n = t->w * t->step, count = columns_of(t, c);
+    size_t stride = row_of_sums(count);
+    for (int y = 0; y < t->h; y += ROWS) {
+        columns(t->src[0] + y, t->h - 1 - y + ry, &c->y, ry, type, -(ptrdiff_t)rx * t->step, count,
+                sums, stride);
+        for (int i = 0; i < ROWS && y + i < t->h; i++)
+            row_16(sums + (size_t)i * stride + rx * t->step, &c->x, rx, t->step, n,
+                   (uint16_t *)(void *)((char *)t->dst[0] + (y + i) * t->dst_stride[0]));
+    }
+}
+
+#endif
+
+/* ---- f32 */
+
+/* The reference sums in binary64. In binary32, half as wide, rounding would make constant pictures
+ * drift by a few units in the last place; adding weighted differences from the center sample
+ * instead keeps them, and is the more accurate the smoother the picture is:
+ * out = center + sum over j of w_j ((a_j + b_j) - 2 center).
+ * Where that is not finite (infinities, NaN, sums beyond binary32) the sample is computed again as
+ * the reference does. */
+
+enum { UNROLL_F32 = 4, BLOCK_F32 = UNROLL_F32 * N32 };
 
 TAMIS_INLINE int row_block(const float *at, const struct gaussian_axis *a, int radius, int step,
                            float *out)
@@ -246,20 +321,6 @@ TAMIS_INLINE int row_block(const float *at, const struct gaussian_axis *a, int r
         all += sum[u] * 0;
     }
     return all_finite(all);
-}
-
-TAMIS_INLINE void columns_f32(const void *const *src, int last, const struct gaussian_axis *a,
-                              int radius, ptrdiff_t first, int count, float *sums, size_t stride)
-{
-    const float *const *rows = (const float *const *)src;
-    for (int x = 0; x < count; x += N32) {
-        if (columns_block(rows, last, a, radius, first + x, sums + x, stride))
-            continue;
-        for (int y = 0; y < ROWS && y + radius <= last; y++)
-            for (int i = x; i < count && i < x + N32; i++)
-                if (!isfinite(sums[(size_t)y * stride + i]))
-                    sums[(size_t)y * stride + i] = exact_column(rows + y, a, first + i);
-    }
 }
 
 TAMIS_INLINE void row_f32(const float *sums, const struct gaussian_axis *a, int radius, int step,
@@ -284,19 +345,110 @@ TAMIS_INLINE void tile_f32(const tamis_tile *t, const struct gaussian_coef *c, f
     int count = columns_of(t, c);
     size_t stride = row_of_sums(count);
     for (int y = 0; y < t->h; y += ROWS) {
-        columns_f32(t->src[0] + y, t->h - 1 - y + ry, &c->y, ry, -(ptrdiff_t)rx * t->step, count,
-                    sums, stride);
+        columns(t->src[0] + y, t->h - 1 - y + ry, &c->y, ry, TAMIS_F32, -(ptrdiff_t)rx * t->step,
+                count, sums, stride);
         for (int i = 0; i < ROWS && y + i < t->h; i++)
             row_f32(sums + (size_t)i * stride + rx * t->step, &c->x, rx, t->step, t->w * t->step,
                     (float *)(void *)((char *)t->dst[0] + (y + i) * t->dst_stride[0]));
     }
 }
 
+/* ---- bands: columns as above, a part of the width at a time; rows across */
+
+enum { CHUNK = 64, CHUNK_STRIDE = CHUNK + 16 };
+
+TAMIS_INLINE void band_columns(const tamis_tile *t, const struct gaussian_coef *c, int y, int rows,
+                               tamis_type type, int x, int count, float *sums)
+{
+    int ry = c->y.radius;
+    ptrdiff_t first = x - (ptrdiff_t)c->x.radius * t->step;
+    for (int i = 0; i < rows; i += ROWS) {
+        const void *const *src = t->src[0] + y + i;
+        int last = t->h - 1 - y - i + ry;
+        float *out = sums + i * CHUNK_STRIDE;
+        columns(src, last, &c->y, ry, type, first, count, out, CHUNK_STRIDE);
+    }
+}
+
+/* Output lines to rows of the tile. */
+TAMIS_INLINE void store_lines(const tamis_tile *t, int y, int rows, tamis_type type,
+                              const float *lines)
+{
+    int n = t->w * t->step;
+    for (int x = 0; x < n; x += N32) {
+        tv_f32 v[N32];
+        for (int i = 0; i < N32; i++)
+            v[i] = tv_load_f32(lines + (size_t)(x + i) * N32);
+        transpose(v);
+        int m = n - x < N32 ? n - x : N32;
+        for (int i = 0; i < rows; i++) {
+            size_t size = type == TAMIS_F32 ? 4 : 2;
+            char *dst = (char *)t->dst[0] + (y + i) * t->dst_stride[0] + (size_t)x * size;
+            tv_f32 out = v[i];
+            if (type != TAMIS_F32) {
+                tv_s32 level = tv_round_f32(out);
+                out = (tv_f32)tv_narrow_s32(level, level);
+            }
+            if (m == N32)
+                memcpy(dst, &out, N32 * size);
+            else
+                memcpy(dst, &out, (size_t)m * size);
+        }
+    }
+}
+
+TAMIS_INLINE void tile_bands(const tamis_tile *t, const struct gaussian_coef *c, float *scratch,
+                             tamis_type type)
+{
+    int n = t->w * t->step, count = columns_of(t, c);
+    float *lines = scratch + N32 * CHUNK_STRIDE;
+    for (int y = 0; y < t->h; y += N32) {
+        int rows = t->h - y < N32 ? t->h - y : N32;
+        for (int x = 0; x < count; x += CHUNK) {
+            int m = count - x < CHUNK ? count - x : CHUNK;
+            band_columns(t, c, y, rows, type, x, m, scratch);
+            transpose_from(scratch, CHUNK_STRIDE, m, lines + (size_t)x * N32);
+        }
+        filter_lines(lines, &c->x, c->x.radius, t->step, n, rows, type == TAMIS_F32);
+        store_lines(t, y, rows, type, lines);
+    }
+}
+
+/* ---- kernels */
+
+#if defined(TAMIS_HAVE_FMA)
+
+TAMIS_INLINE void any_16(const tamis_tile *t, const struct gaussian_coef *c, void *scratch,
+                         tamis_type type)
+{
+    int rx = c->x.radius, ry = c->y.radius;
+    if (rx >= BAND_RADIUS)
+        tile_bands(t, c, scratch, type);
+    else if (rx == 2 && ry == 2)
+        tile_16(t, c, scratch, 2, 2, type);
+    else
+        tile_16(t, c, scratch, rx, ry, type);
+}
+
+static void TAMIS_FN(gaussian_u16)(const tamis_tile *t, const void *coef, void *scratch)
+{
+    any_16(t, coef, scratch, TAMIS_U16);
+}
+
+static void TAMIS_FN(gaussian_s16)(const tamis_tile *t, const void *coef, void *scratch)
+{
+    any_16(t, coef, scratch, TAMIS_S16);
+}
+
+#endif
+
 static void TAMIS_FN(gaussian_f32)(const tamis_tile *t, const void *coef, void *scratch)
 {
     const struct gaussian_coef *c = coef;
     int rx = c->x.radius, ry = c->y.radius;
-    if (rx == 2 && ry == 2)
+    if (rx >= BAND_RADIUS)
+        tile_bands(t, c, scratch, TAMIS_F32);
+    else if (rx == 2 && ry == 2)
         tile_f32(t, c, scratch, 2, 2);
     else
         tile_f32(t, c, scratch, rx, ry);

@@ -207,6 +207,32 @@ TAMIS_INLINE tv_s16 tv_load_widen_u8(const void *p)
 #endif
 }
 
+/* TV_BYTES / 2 bytes of 16-bit samples as 32-bit lanes. */
+TAMIS_INLINE tv_s32 tv_load_widen_u16(const void *p)
+{
+    tv_u16h h;
+    memcpy(&h, p, sizeof h);
+#if defined(TAMIS_AVX512)
+    return (tv_s32)_mm512_cvtepu16_epi32((__m256i)h);
+#elif defined(TAMIS_AVX2)
+    return (tv_s32)_mm256_cvtepu16_epi32((__m128i)h);
+#else
+    return __builtin_convertvector(h, tv_s32);
+#endif
+}
+TAMIS_INLINE tv_s32 tv_load_widen_s16(const void *p)
+{
+    tv_s16h h;
+    memcpy(&h, p, sizeof h);
+#if defined(TAMIS_AVX512)
+    return (tv_s32)_mm512_cvtepi16_epi32((__m256i)h);
+#elif defined(TAMIS_AVX2)
+    return (tv_s32)_mm256_cvtepi16_epi32((__m128i)h);
+#else
+    return __builtin_convertvector(h, tv_s32);
+#endif
+}
+
 /* acc + a[2i] * b[2i] + a[2i+1] * b[2i+1] in each 32-bit lane i. */
 TAMIS_INLINE tv_s32 tv_dot_s16(tv_s32 acc, tv_s16 a, tv_s16 b)
 {
