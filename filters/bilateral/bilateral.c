@@ -332,11 +332,13 @@ static tamis_status plan_squares(tamis_node *node, bilateral_coef *k)
         step /= 2;
         shift++;
     }
+    if (shift > 15) /* so narrow a range that no shift of 16 bits serves */
+        return TAMIS_OK;
     s->shift = (uint16_t)shift;
     s->limit = (uint16_t)(65535 >> shift);
     s->factor = (uint16_t)(step * 65536);
     /* The weight at the limit must be 0: t / 2048 >= 16. */
-    if (node->work != TAMIS_U8 || k->colors == 1 || k->l1 || shift > 15 ||
+    if (node->work != TAMIS_U8 || k->colors == 1 || k->l1 ||
         (uint32_t)(s->limit << shift) * s->factor >> 16 < 16 * 2048)
         return TAMIS_OK;
     uint16_t *powers = tamis_priv_node_alloc(node, (64 + 32) * sizeof *powers);
