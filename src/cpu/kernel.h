@@ -26,7 +26,8 @@ typedef struct tamis_tile {
     int w, h;   /* pixels to write */
     int step;   /* samples between horizontally neighbouring pixels; the row has w * step samples */
     int planes; /* 1, or the number of channels where the node asked for planar rows */
-    int32_t x, y; /* where the tile lies in the node's output image */
+    int32_t x, y; /* of its first pixel in the node's output image; with border=wrap it may reach
+                     over the right and lower edge, where the image begins anew */
     const void *const *src[TAMIS_MAX_CHANNELS];
     const void *const *guide[TAMIS_MAX_CHANNELS]; /* like src; NULL when there is no guide */
     int guide_planes;

@@ -25,6 +25,11 @@ struct run {
     int64_t tiles;
 };
 
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 static int is_aligned(const tamis_image *image)
 {
     uintptr_t bits = 0;
@@ -45,10 +50,9 @@ static tamis_source source_of_image(const tamis_image *image)
 
 /* ---- one step on one part of its output */
 
-static void set_rows(const tamis_step *s, const tamis_slot *slot, const size_t *offsets, int planes,
+static void set_rows(const tamis_slot *slot, const size_t *offsets, int planes,
                      const void **rows[TAMIS_MAX_CHANNELS])
 {
-    (void)s;
     for (int p = 0; p < planes; p++)
         rows[p] = (const void **)(void *)(slot->data + offsets[p]);
 }
@@ -58,7 +62,7 @@ static void load_guide(const struct run *r, const tamis_step *s, const tamis_slo
 {
     const void **rows[TAMIS_MAX_CHANNELS];
     tamis_source source = source_of_image(r->guide);
-    set_rows(s, slot, s->guide_rows, s->guide.planes, rows);
+    set_rows(slot, s->guide_rows, s->guide.planes, rows);
     tamis_priv_fetch_padded(&s->guide, &source, need, slot->data + s->guide_padded,
                             (int64_t *)(void *)(slot->data + s->columns), rows);
     for (int p = 0; p < s->guide.planes; p++)
@@ -135,7 +139,7 @@ static void run_kernel(const struct run *r, const tamis_slot *slot, int k, tamis
 {
     const tamis_step *s = &r->plan->steps[k];
     const void **rows[TAMIS_MAX_CHANNELS];
-    set_rows(s, slot, s->rows, s->fetch.planes, rows);
+    set_rows(slot, s->rows, s->fetch.planes, rows);
     if (direct)
         tamis_priv_fetch_direct(&s->fetch, source, need, rows);
     else
@@ -162,15 +166,17 @@ static void run_kernel(const struct run *r, const tamis_slot *slot, int k, tamis
 
 /* ---- a step that reads the source image */
 
-static struct surface moved(const tamis_step *s, const struct surface *dst, int columns)
+static size_t pixel_bytes(const tamis_format *f)
+{
+    return tamis_type_size(f->type) * (f->layout == TAMIS_PACKED ? (size_t)f->channels : 1);
+}
+
+static struct surface moved(const tamis_step *s, const struct surface *dst, int columns, int rows)
 {
     struct surface d = *dst;
-    size_t px = tamis_type_size(s->node.in.type);
-    if (s->node.in.layout == TAMIS_PACKED)
-        px *= (size_t)s->node.in.channels;
     for (int p = 0; p < TAMIS_MAX_CHANNELS; p++)
         if (d.data[p])
-            d.data[p] += (size_t)columns * px;
+            d.data[p] += rows * d.stride[p] + columns * (ptrdiff_t)pixel_bytes(&s->node.in);
     return d;
 }
 
@@ -184,7 +190,7 @@ static int cut_columns(const tamis_step *s, const tamis_source *source, tamis_re
     int64_t first = slack + s->node.halo.left - shift;
     int64_t last = source->w - slack - s->node.halo.right - shift;
     int64_t from = first > rect.x ? first - rect.x : 0;
-    int64_t to = last < rect.x + rect.w ? last - rect.x : rect.w;
+    int64_t to = last - rect.x < rect.w ? last - rect.x : rect.w;
     int n = 0;
     cuts[n++] = 0;
     if (to - from >= 2 * slack) {
@@ -208,7 +214,7 @@ static void run_first_step(const struct run *r, const tamis_slot *slot, tamis_re
     for (int i = 0; i < parts; i++) {
         tamis_rect part = {rect.x + cuts[i], rect.y, cuts[i + 1] - cuts[i], rect.h};
         tamis_box need = tamis_priv_step_need(s, part);
-        struct surface d = moved(s, dst, cuts[i]);
+        struct surface d = moved(s, dst, cuts[i], 0);
         int direct = in_place && tamis_priv_fetch_is_inside(&s->fetch, &source, need);
         run_kernel(r, slot, 0, part, &source, need, direct, &d);
     }
@@ -245,29 +251,44 @@ static tamis_source previous_source(const tamis_step *s, const struct surface *d
     return source;
 }
 
+/* Fills the buffer from its first w x h pixels, a whole period where the box is larger. */
+static void repeat_period(const tamis_step *s, const struct surface *buffer, tamis_box need, int w,
+                          int h)
+{
+    size_t px = pixel_bytes(&s->node.in);
+    for (int p = 0; p < TAMIS_MAX_CHANNELS && buffer->data[p]; p++) {
+        for (int y = 0; y < need.h; y++) {
+            char *row = buffer->data[p] + y * buffer->stride[p];
+            if (y >= h)
+                memcpy(row, row - h * buffer->stride[p], (size_t)need.w * px);
+            else
+                for (int x = w; x < need.w; x += w)
+                    memcpy(row + (size_t)x * px, row, (size_t)smaller(w, need.w - x) * px);
+        }
+    }
+}
+
 /* With border=wrap a box over the edge comes from several places of the image: each is computed
- * into its place in the buffer. */
+ * into its place in the buffer. A step before that wraps as well goes on over the edge by itself:
+ * asking for the parts one by one would take four times as long with every further step. */
 static void produce_wrapped(const struct run *r, const tamis_slot *slot, int k, tamis_box need,
                             const struct surface *buffer)
 {
     const tamis_step *s = &r->plan->steps[k];
-    for (int64_t y = need.y; y < need.y + need.h;) {
-        int64_t in_y = tamis_border_index(TAMIS_BORDER_WRAP, y, s->node.h);
-        int64_t h = s->node.h - in_y < need.y + need.h - y ? s->node.h - in_y : need.y + need.h - y;
-        for (int64_t x = need.x; x < need.x + need.w;) {
-            int64_t in_x = tamis_border_index(TAMIS_BORDER_WRAP, x, s->node.w);
-            int64_t w =
-                s->node.w - in_x < need.x + need.w - x ? s->node.w - in_x : need.x + need.w - x;
-            struct surface d = moved(s, buffer, (int)(x - need.x));
-            for (int p = 0; p < TAMIS_MAX_CHANNELS; p++)
-                if (d.data[p])
-                    d.data[p] += (y - need.y) * d.stride[p];
-            run_step(r, slot, k - 1, (tamis_rect){(int32_t)in_x, (int32_t)in_y, (int)w, (int)h},
-                     &d);
-            x += w;
+    int seamless = r->plan->steps[k - 1].node.border == TAMIS_BORDER_WRAP;
+    int w = smaller(need.w, s->node.w), h = smaller(need.h, s->node.h);
+    tamis_rect part;
+    for (int y = 0; y < h; y += part.h) {
+        part.y = (int32_t)tamis_border_index(TAMIS_BORDER_WRAP, need.y + y, s->node.h);
+        part.h = seamless ? h : smaller(h - y, s->node.h - part.y);
+        for (int x = 0; x < w; x += part.w) {
+            part.x = (int32_t)tamis_border_index(TAMIS_BORDER_WRAP, need.x + x, s->node.w);
+            part.w = seamless ? w : smaller(w - x, s->node.w - part.x);
+            struct surface d = moved(s, buffer, x, y);
+            run_step(r, slot, k - 1, part, &d);
         }
-        y += h;
     }
+    repeat_period(s, buffer, need, w, h);
 }
 
 static void run_later_step(const struct run *r, const tamis_slot *slot, int k, tamis_rect rect,
@@ -339,11 +360,6 @@ static void report(void *user, int64_t done)
         r->options->progress(r->options->progress_user, done, r->tiles);
 }
 
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 static void run_tile(void *user, void *local, int64_t index)
 {
     const struct run *r = user;
@@ -351,8 +367,7 @@ static void run_tile(void *user, void *local, int64_t index)
     int x = (int)(index % r->tiles_x) * tw, y = (int)(index / r->tiles_x) * th;
     tamis_rect rect = {r->rect.x + x, r->rect.y + y, smaller(tw, r->rect.w - x),
                        smaller(th, r->rect.h - y)};
-    tamis_format f = r->dst->format;
-    size_t px = tamis_type_size(f.type) * (f.layout == TAMIS_PACKED ? (size_t)f.channels : 1);
+    size_t px = pixel_bytes(&r->dst->format);
     struct surface d = {.aligned = r->dst_aligned};
     for (int p = 0; p < tamis_image_planes(r->dst); p++) {
         d.data[p] = (char *)tamis_image_row(r->dst, p, y) + (size_t)x * px;
@@ -365,8 +380,7 @@ static void run_tile(void *user, void *local, int64_t index)
 
 static size_t row_bytes(const tamis_image *image)
 {
-    size_t n = image->format.layout == TAMIS_PACKED ? (size_t)image->format.channels : 1;
-    return (size_t)image->w * n * tamis_type_size(image->format.type);
+    return (size_t)image->w * pixel_bytes(&image->format);
 }
 
 /* Whether two planes of pixels share bytes. */

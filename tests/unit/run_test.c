@@ -388,6 +388,37 @@ static void one_call_does_all(void **state)
     tamis_ctx_free(&ctx);
 }
 
+/* Chains over edges where the picture begins anew: the bits of their filters one by one, in a time
+ * that does not multiply with each filter. */
+static void wrapped_chains_are_as_one_by_one(void **state)
+{
+    static const char *const chains[] = {
+        "gaussian=ksize=5:border=wrap", "median=ksize=3:border=wrap",
+        "gaussian=ksize=3x9:border=wrap", "gaussian=ksize=5", "median=ksize=5x3:border=wrap"};
+    static const int sizes[][2] = {{100, 40}, {9, 50}, {33, 2}, {1, 1}};
+    enum { COUNT = sizeof chains / sizeof *chains, REPEATS = 6 };
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        char whole[2048] = "";
+        fixture f, one;
+        for (int k = 0; k < REPEATS * COUNT; k++)
+            snprintf(whole + strlen(whole), sizeof whole - strlen(whole), "%s%s", k ? "," : "",
+                     chains[k % COUNT]);
+        set_up(&f, 2, whole, sizes[i][0], sizes[i][1]);
+        assert_int_equal(tamis_plan_run(f.plan, &f.src.image, &f.dst.image, NULL), TAMIS_OK);
+        for (int k = 0; k < REPEATS * COUNT; k++) {
+            set_up(&one, 1, chains[k % COUNT], sizes[i][0], sizes[i][1]);
+            assert_int_equal(tamis_plan_run(one.plan, &f.src.image, &one.dst.image, NULL),
+                             TAMIS_OK);
+            assert_int_equal(tamis_image_copy(one.ctx, &one.dst.image, &f.src.image), TAMIS_OK);
+            tear_down(&one);
+        }
+        assert_true(test_same(&f.src.image, &f.dst.image));
+        tear_down(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +434,7 @@ int main(void)
         cmocka_unit_test(cancelling_stops_soon),
         cmocka_unit_test(forks_can_filter),
         cmocka_unit_test(one_call_does_all),
+        cmocka_unit_test(wrapped_chains_are_as_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
