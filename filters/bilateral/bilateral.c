@@ -206,8 +206,7 @@ ROWS(TAMIS_F32, f32)
 #undef ROWS
 
 TAMIS_KERNEL_DECLARE(bilateral);
-extern const tamis_kernel bilateral_kernels_c[];
-const tamis_kernel bilateral_kernels_c[] = {
+static const tamis_kernel bilateral_kernels_c[] = {
     {"vector", TAMIS_U8, TAMIS_CPU_C, vector_u8_c, 0},
     {"vector", TAMIS_U16, TAMIS_CPU_C, vector_u16_c, 0},
     {"vector", TAMIS_S16, TAMIS_CPU_C, vector_s16_c, 0},
@@ -434,7 +433,8 @@ static tamis_status plan_color(tamis_node *node, const bilateral *b, bilateral_c
 {
     int alpha = node->in.alpha != TAMIS_ALPHA_NONE;
     int colors = node->in.channels - alpha;
-    int whole = alpha && b->alpha == TAMIS_ALPHA_MODE_PREMULTIPLY; /* alpha is part of the pixel */
+    int whole =
+        alpha && node->alpha == TAMIS_ALPHA_MODE_PREMULTIPLY; /* alpha is part of the pixel */
     int separate = b->color == TAMIS_BILATERAL_SEPARATE && !node->has_guide;
     if (b->color == TAMIS_BILATERAL_LUMA && colors != 1 && colors != 3)
         return tamis_priv_fail(node->ctx, TAMIS_ERR_ARGUMENT,
@@ -459,10 +459,11 @@ static tamis_status plan(tamis_node *node)
     if (!k)
         return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "bilateral: out of memory");
     node->border = b->border;
-    node->border_value = b->border_value;
-    node->alpha = b->alpha;
-    node->work = tamis_priv_node_work(node);
     TAMIS_TRY(plan_window(node, b, k));
+    node->border_value = tamis_value_resolve(b->border_value, node->in.type);
+    /* A window of one pixel must change none, not even the color of a clear one. */
+    node->alpha = k->rx + k->ry == 0 ? TAMIS_ALPHA_MODE_STRAIGHT : b->alpha;
+    node->work = tamis_priv_node_work(node);
     TAMIS_TRY(plan_color(node, b, k));
 
     double sigma = tamis_value_resolve(b->sigma_color, node->in.type);

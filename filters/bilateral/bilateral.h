@@ -76,7 +76,7 @@ struct tamis_bilateral {
     unsigned window;         /* tamis_bilateral_window */
     unsigned compat;         /* tamis_bilateral_compat */
     tamis_border border;
-    double border_value;
+    tamis_value border_value;
     tamis_alpha_mode alpha;
 };
 

@@ -186,7 +186,9 @@ static tamis_status median_plan(tamis_node *node)
     node->halo = (tamis_halo){k->w / 2, k->w / 2, k->h / 2, k->h / 2};
     node->border = p->border;
     node->border_value = tamis_value_resolve(p->border_value, node->in.type);
-    node->alpha = p->alpha;
+    /* A window of one pixel must change none, not even the color of a clear one. */
+    node->alpha = k->w * k->h == 1 ? TAMIS_ALPHA_MODE_STRAIGHT : p->alpha;
+    node->work = tamis_priv_node_work(node);
     return TAMIS_OK;
 }
 

@@ -419,6 +419,33 @@ static void wrapped_chains_are_as_one_by_one(void **state)
     }
 }
 
+/* Neither the colors of clear pixels nor anything else, whatever is asked for alpha. */
+static void windows_of_one_pixel_change_nothing(void **state)
+{
+    tamis_ctx *ctx = unit_ctx(1);
+    tamis_format format = test_format(TAMIS_U8, 4);
+    test_picture src, dst;
+
+    (void)state;
+    format.alpha = TAMIS_ALPHA_STRAIGHT;
+    test_picture_make(&src, format, 20, 10, TEST_ROWS_TIGHT);
+    test_picture_make(&dst, format, 20, 10, TEST_ROWS_TIGHT);
+    test_picture_fill(&src.image, TEST_FILL_EXTREMES, 5);
+    for (int i = 0; i < tamis_filter_count(); i++) {
+        const tamis_filter *filter = tamis_filter_at(i);
+        double params[UNIT_PARAMS / sizeof(double)];
+        tamis_filter_defaults(filter, params);
+        if (tamis_filter_set(ctx, filter, params, "ksize", "1") != TAMIS_OK ||
+            tamis_filter_set(ctx, filter, params, "alpha", "premultiply") != TAMIS_OK)
+            continue;
+        assert_int_equal(tamis_filter_run(ctx, filter, params, &src.image, &dst.image), TAMIS_OK);
+        assert_true(test_same(&src.image, &dst.image));
+    }
+    test_picture_free(&src);
+    test_picture_free(&dst);
+    tamis_ctx_free(&ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +462,7 @@ int main(void)
         cmocka_unit_test(forks_can_filter),
         cmocka_unit_test(one_call_does_all),
         cmocka_unit_test(wrapped_chains_are_as_one_by_one),
+        cmocka_unit_test(windows_of_one_pixel_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
