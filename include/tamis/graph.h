@@ -17,21 +17,27 @@ extern "C" {
 /* Thread-safety: one thread at a time. */
 typedef struct tamis_graph tamis_graph;
 
-/* An empty chain, owned by the caller. Errors: MEMORY. */
+/* Filters that a chain may have. */
+#define TAMIS_GRAPH_MAX_SIZE 256
+
+/* An empty chain, owned by the caller, who frees it with tamis_graph_free(). Errors: MEMORY. */
 TAMIS_API tamis_status tamis_graph_create(tamis_ctx *ctx, tamis_graph **out);
 
 /* Reads "name=key=value:key=value,name2=key=value". White space around names, keys and values is
- * skipped. Errors: ARGUMENT (the message shows the place), MEMORY. */
+ * skipped. The chain is the caller's, as above. Errors: ARGUMENT (the message shows the place),
+ * MEMORY; then *out is NULL. */
 TAMIS_API tamis_status tamis_graph_parse(tamis_ctx *ctx, const char *text, tamis_graph **out);
 
 /* Appends a filter. params points to the filter's parameter struct and is copied; NULL means the
- * defaults. Errors: ARGUMENT, MEMORY. */
+ * defaults. Errors: ARGUMENT (a value out of range, too many filters), MEMORY. */
 TAMIS_API tamis_status tamis_graph_add(tamis_graph *graph, const tamis_filter *filter,
                                        const void *params);
 
+/* Frees the chain; *graph becomes NULL. NULL and *graph == NULL are fine. Plans do not need it. */
 TAMIS_API void tamis_graph_free(tamis_graph **graph);
 
-/* Number of filters, and the filter and parameters at index 0 .. size-1. */
+/* Number of filters, and the filter and parameters (which belong to the chain) at index
+ * 0 .. size-1; NULL beyond. */
 TAMIS_API int tamis_graph_size(const tamis_graph *graph);
 TAMIS_API const tamis_filter *tamis_graph_filter(const tamis_graph *graph, int index);
 TAMIS_API const void *tamis_graph_params(const tamis_graph *graph, int index);
@@ -53,11 +59,14 @@ typedef struct tamis_plan_options {
 typedef struct tamis_plan tamis_plan;
 
 /* Compiles a graph for images of the given format and size. options may be NULL. The plan keeps
- * what it needs of the graph; the context must outlive it. An empty graph copies.
+ * what it needs of the graph; the context must outlive it. An empty graph copies. The caller owns
+ * *out and gives it back with tamis_plan_free(); on failure it is NULL.
  * Errors: ARGUMENT, UNSUPPORTED, MEMORY, LIMIT. */
 TAMIS_API tamis_status tamis_plan_create(tamis_ctx *ctx, const tamis_graph *graph,
                                          tamis_format format, int32_t w, int32_t h,
                                          const tamis_plan_options *options, tamis_plan **out);
+/* Frees the plan, which no run may be using, and sets *plan to NULL. NULL and *plan == NULL are
+ * fine. */
 TAMIS_API void tamis_plan_free(tamis_plan **plan);
 
 /* Format and size of the result. */

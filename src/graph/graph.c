@@ -50,6 +50,9 @@ tamis_status tamis_graph_add(tamis_graph *graph, const tamis_filter *filter, con
     tamis_ctx *ctx = graph->ctx;
     if (!filter)
         return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "chain: filter is NULL");
+    if (graph->size >= TAMIS_GRAPH_MAX_SIZE)
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "chain: more than %d filters",
+                               TAMIS_GRAPH_MAX_SIZE);
     if (params)
         TAMIS_TRY(tamis_filter_check(ctx, filter, params));
     TAMIS_TRY(grow(graph));

@@ -173,12 +173,28 @@ static void graphs_from_structs(void **state)
     tamis_ctx_free(&ctx);
 }
 
+static void chains_are_not_endless(void **state)
+{
+    tamis_ctx *ctx = unit_ctx(1);
+    tamis_graph *graph;
+
+    (void)state;
+    assert_int_equal(tamis_graph_create(ctx, &graph), TAMIS_OK);
+    for (int i = 0; i < TAMIS_GRAPH_MAX_SIZE; i++)
+        assert_int_equal(tamis_graph_add(graph, tamis_filter_at(0), NULL), TAMIS_OK);
+    assert_int_equal(tamis_graph_add(graph, tamis_filter_at(0), NULL), TAMIS_ERR_ARGUMENT);
+    unit_message_has(ctx, "256");
+    assert_int_equal(tamis_graph_size(graph), TAMIS_GRAPH_MAX_SIZE);
+    tamis_graph_free(&graph);
+    tamis_ctx_free(&ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_filter_round_trips),  cmocka_unit_test(white_space_is_skipped),
-        cmocka_unit_test(mistakes_show_their_place), cmocka_unit_test(short_buffers_are_safe),
-        cmocka_unit_test(graphs_from_structs),
+        cmocka_unit_test(chains_are_not_endless), cmocka_unit_test(every_filter_round_trips),
+        cmocka_unit_test(white_space_is_skipped), cmocka_unit_test(mistakes_show_their_place),
+        cmocka_unit_test(short_buffers_are_safe), cmocka_unit_test(graphs_from_structs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
