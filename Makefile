@@ -48,4 +48,7 @@ clean:
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1 \t/p' Makefile
 
+# With make -j, too, what is missing is installed before anything is built.
+.NOTPARALLEL:
+
 .PHONY: all configure setup demo test bench docs format fuzz install clean help

@@ -96,7 +96,7 @@ const tool_option tool_option_table[] = {
     OPTION(threads, .kind = TOOL_INT, .min = 1, .max = 1024, .arg = "N",
            .groups = TOOL_GROUP_COMPUTE, .doc = "threads that filter; default: one per CPU"),
     OPTION(cpu, .kind = TOOL_TEXT, .arg = "ISA", .groups = TOOL_GROUP_COMPUTE,
-           .doc = "highest instruction set to use: c, base, avx2, avx512 or neon; default: "
+           .doc = "highest instruction set to use: c, base, avx2 or avx512; default: "
                   "TAMIS_CPU, else the best there is"),
     OPTION(device, .kind = TOOL_TEXT, .def = "auto", .arg = "auto|cpu|cuda[:I]",
            .groups = TOOL_GROUP_COMPUTE, .doc = "where to filter; cuda never falls back silently"),

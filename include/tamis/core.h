@@ -62,15 +62,17 @@ typedef struct tamis_allocator {
 /* Options of a context. Zero-initialise; every zero field means its default. */
 typedef struct tamis_ctx_options {
     int threads;     /* threads that filter, the caller's included; 0 = one per CPU; at most 1024 */
-    const char *cpu; /* highest instruction set to use: "c", "base", "avx2", "avx512", "neon";
-                        NULL = the environment variable TAMIS_CPU, else the best this CPU has */
+    const char *cpu; /* highest instruction set to use: "c" (the reference), "base" (what every CPU
+                        of this kind has: SSE2, NEON), "avx2", "avx512"; NULL = the environment
+                        variable TAMIS_CPU, else the best this CPU has */
     tamis_log_fn log; /* NULL = silent */
     void *log_user;
     const tamis_allocator *allocator; /* NULL = malloc and free; copied */
     size_t max_bytes; /* refuse images and plans that need more than this; 0 = no limit */
 } tamis_ctx_options;
 
-/* Thread-safety: a context may be used from any number of threads at once. */
+/* Thread-safety: a context may be used from any number of threads at once. After fork() the child
+ * may go on with it, and with its plans, if no other thread was inside a call with them then. */
 typedef struct tamis_ctx tamis_ctx;
 
 /* Creates a context. options may be NULL. The caller owns *out and releases it with
@@ -85,7 +87,7 @@ TAMIS_API void tamis_ctx_free(tamis_ctx **ctx);
 /* Number of threads that filter, the caller's included. */
 TAMIS_API int tamis_ctx_threads(const tamis_ctx *ctx);
 
-/* Name of the highest instruction set in use: "c", "base", "avx2", "avx512" or "neon". */
+/* Name of the highest instruction set in use: "c", "base", "avx2" or "avx512". */
 TAMIS_API const char *tamis_ctx_cpu(const tamis_ctx *ctx);
 
 /* Copies the text of this context's newest error into buf, cut to size bytes and always

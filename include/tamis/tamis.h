@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tamis: image and video filtering. This header brings in the whole public API of libtamis.
+/* tamis: image and video filtering. This header brings in the public API of libtamis;
+ * the parameters of a filter, for those who fill them in from C, are in <tamis/FILTER.h>.
  * File reading and writing is a library of its own: see <tamis/io.h>. */
 #ifndef TAMIS_H
 #define TAMIS_H

@@ -7,7 +7,7 @@
 enum {
     TAMIS_CPU_C = 0,           /* the reference: plain C, compiled without contraction */
     TAMIS_CPU_BASE = 1 << 0,   /* what every CPU of the target has: SSE2, NEON */
-    TAMIS_CPU_AVX2 = 1 << 1,   /* AVX2, FMA, F16C, BMI2 */
+    TAMIS_CPU_AVX2 = 1 << 1,   /* x86-64-v3: AVX2, FMA, BMI2 and kin */
     TAMIS_CPU_AVX512 = 1 << 2, /* AVX-512 F BW DQ VL VBMI VBMI2 VNNI (Ice Lake, Zen 4) */
     TAMIS_CPU_ALL = TAMIS_CPU_BASE | TAMIS_CPU_AVX2 | TAMIS_CPU_AVX512
 };

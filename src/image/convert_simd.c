@@ -10,9 +10,6 @@
 typedef uint16_t any_u16 __attribute__((aligned(1), may_alias));
 typedef int16_t any_s16 __attribute__((aligned(1), may_alias));
 
-/* All integer types and binary16 are exact in binary32, so two families of loops, to and from
- * float, serve every pair of types. */
-
 static float float_of_bits(uint32_t bits)
 {
     float f;
@@ -52,7 +49,7 @@ static uint16_t half_of_float(float f)
 }
 
 /* To nearest with ties to even, inside lo .. hi: adding 1.5 * 2^23 drops the fraction bits.
- * A NaN fails both comparisons of the first line and becomes 0, or lo where 0 is outside. */
+ * A NaN fails both comparisons of the first line and becomes 0, which lies inside. */
 static int32_t round_clamp(float v, float lo, float hi)
 {
     v = v > lo ? v : v <= lo ? lo : 0;
