@@ -45,7 +45,7 @@ const void *tamis_priv_packed_row(const tamis_image *image, int32_t y, void *buf
     return buf;
 }
 
-/* color * max / alpha to nearest; a colour brighter than its alpha allows is cut to max. */
+/* color * max / alpha to nearest; a color brighter than its alpha allows is cut to max. */
 static unsigned divide_alpha(unsigned color, unsigned alpha, unsigned max)
 {
     if (alpha == 0)

@@ -71,7 +71,7 @@ size_t tamis_priv_row_bytes(tamis_format format, int32_t w);
  * tamis_priv_row_bytes() bytes. */
 const void *tamis_priv_packed_row(const tamis_image *image, int32_t y, void *buf);
 
-/* Divides the colour of w U8 or U16 pixels by their alpha, the last channel. */
+/* Divides the color of w U8 or U16 pixels by their alpha, the last channel. */
 void tamis_priv_unpremultiply(tamis_type type, int channels, const void *src, void *dst, int32_t w);
 
 #endif

@@ -108,8 +108,8 @@ static tamis_status copy_entry(const tamis_meta_entry *from, tamis_meta *out)
     return status;
 }
 
-/* An ICC profile names its colour model at byte 16. One that does not fit would make the file
- * invalid, say gray edges of a colour photo with the photo's RGB profile. */
+/* An ICC profile names its color model at byte 16. One that does not fit would make the file
+ * invalid, say gray edges of a color photo with the photo's RGB profile. */
 static int icc_fits(const tamis_meta_entry *icc, tamis_format format)
 {
     int colors = format.channels - (format.alpha != TAMIS_ALPHA_NONE);

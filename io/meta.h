@@ -20,7 +20,7 @@ uint8_t *tamis_priv_latin1_to_utf8(const uint8_t *text, size_t size, size_t *out
 void tamis_priv_meta_mark_upright(tamis_meta *meta);
 
 /* A copy of meta (NULL: an empty one) that describes w x h pixels of the given format: orientation
- * and size agree in all blocks, and an ICC profile of another colour model is left out. */
+ * and size agree in all blocks, and an ICC profile of another color model is left out. */
 tamis_status tamis_priv_meta_for_file(const tamis_meta *meta, tamis_format format, int32_t w,
                                       int32_t h, tamis_meta *out);
 

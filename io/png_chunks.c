@@ -130,7 +130,7 @@ uint8_t *tamis_priv_inflate(const uint8_t *data, size_t size, size_t *out_size)
     return NULL;
 }
 
-/* The colour chunks that pass as they are, and their sizes (0 = any). */
+/* The color chunks that pass as they are, and their sizes (0 = any). */
 static const struct {
     const char *name;
     uint32_t size;

@@ -15,7 +15,7 @@ typedef struct tamis_encoder {
     unsigned types;         /* TAMIS_TYPE_BIT()s that the format holds */
     unsigned channels;      /* bit c for c channels */
     int holds_alpha;
-    int straight_alpha; /* premultiplied colour must be divided by alpha first */
+    int straight_alpha; /* premultiplied color must be divided by alpha first */
     int multi_page;
     int seeks; /* goes back to correct what it wrote */
     tamis_status (*write)(tamis_writer *writer, const tamis_image *image, const tamis_meta *meta);
@@ -54,7 +54,7 @@ tamis_status tamis_priv_writer_sink_failed(const tamis_writer *writer);
 tamis_status tamis_priv_writer_bytes(tamis_writer *writer, const void *data, size_t size);
 
 /* Rows of an image as an encoder wants them: channels interleaved, alpha straight where the format
- * has no other. Zero-initialise before tamis_priv_rows_open(); errors: MEMORY. */
+ * has no other. Zero-initialize before tamis_priv_rows_open(); errors: MEMORY. */
 typedef struct tamis_rows {
     const tamis_image *image;
     size_t bytes; /* of a row */

@@ -20,7 +20,7 @@ const tool_exit_text tool_exit_texts[] = {
     {TOOL_INTERRUPTED, "interrupted; nothing half-written is left"},
     {0, NULL}};
 
-/* The second block comment of a header: the first is its licence line. */
+/* The second block comment of a header: the first is its license line. */
 static const char *find_comment(const char *text, const char **end)
 {
     const char *start = strstr(text, "/*");

@@ -59,7 +59,7 @@ typedef struct tamis_allocator {
     void *user;
 } tamis_allocator;
 
-/* Options of a context. Zero-initialise; every zero field means its default. */
+/* Options of a context. Zero-initialize; every zero field means its default. */
 typedef struct tamis_ctx_options {
     int threads;     /* threads that filter, the caller's included; 0 = one per CPU; at most 1024 */
     const char *cpu; /* highest instruction set to use: "c" (the reference), "base" (what every CPU

@@ -30,9 +30,9 @@ TAMIS_API double tamis_value_resolve(tamis_value value, tamis_type type);
 
 /* What a filter does with the alpha channel of an image that has one. */
 typedef enum tamis_alpha_mode {
-    TAMIS_ALPHA_MODE_PREMULTIPLY, /* weight colour by alpha, filter, divide again */
-    TAMIS_ALPHA_MODE_STRAIGHT,    /* filter colour and alpha as independent channels */
-    TAMIS_ALPHA_MODE_IGNORE       /* filter colour only and copy alpha */
+    TAMIS_ALPHA_MODE_PREMULTIPLY, /* weight color by alpha, filter, divide again */
+    TAMIS_ALPHA_MODE_STRAIGHT,    /* filter color and alpha as independent channels */
+    TAMIS_ALPHA_MODE_IGNORE       /* filter color only and copy alpha */
 } tamis_alpha_mode;
 
 typedef enum tamis_param_type {

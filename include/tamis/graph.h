@@ -3,7 +3,7 @@
  *
  * A tamis_graph is a wish: filters in order, each with its parameters. A tamis_plan is a decision:
  * a graph compiled for one image format and size, with kernels chosen, halos known and every
- * buffer allocated. Compiling may fail; running allocates nothing and fails only when cancelled or
+ * buffer allocated. Compiling may fail; running allocates nothing and fails only when canceled or
  * given images that do not match. */
 #ifndef TAMIS_GRAPH_H
 #define TAMIS_GRAPH_H
@@ -46,7 +46,7 @@ TAMIS_API const void *tamis_graph_params(const tamis_graph *graph, int index);
  * gives the same chain. Returns the length without the terminator, as snprintf does. */
 TAMIS_API size_t tamis_graph_print(const tamis_graph *graph, char *buf, size_t size);
 
-/* Options of a plan. Zero-initialise; every zero field means its default. */
+/* Options of a plan. Zero-initialize; every zero field means its default. */
 typedef struct tamis_plan_options {
     int tile_w, tile_h; /* size of the tiles, for tests; 0 = chosen by the planner */
     const char *kernel; /* use this kernel row ("c", "avx2" ...) and fail where it is missing;

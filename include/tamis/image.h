@@ -36,11 +36,11 @@ typedef enum tamis_layout {
     TAMIS_PLANAR  /* channel c in data[c] */
 } tamis_layout;
 
-/* Whether the last channel is alpha, and how colour relates to it. */
+/* Whether the last channel is alpha, and how color relates to it. */
 typedef enum tamis_alpha {
     TAMIS_ALPHA_NONE,         /* no alpha: every channel is filtered alike */
-    TAMIS_ALPHA_STRAIGHT,     /* colour is stored unweighted, as in PNG */
-    TAMIS_ALPHA_PREMULTIPLIED /* colour is already multiplied by alpha / range */
+    TAMIS_ALPHA_STRAIGHT,     /* color is stored unweighted, as in PNG */
+    TAMIS_ALPHA_PREMULTIPLIED /* color is already multiplied by alpha / range */
 } tamis_alpha;
 
 #define TAMIS_MAX_CHANNELS 4
@@ -59,7 +59,7 @@ TAMIS_API const char *tamis_format_print(tamis_format format, char *buf, size_t 
 
 /* How a picture continues outside itself. The same definition holds in every filter. */
 typedef enum tamis_border {
-    TAMIS_BORDER_REFLECT101, /* dcb|abcd|cba : mirrored about the centre of the edge pixel */
+    TAMIS_BORDER_REFLECT101, /* dcb|abcd|cba : mirrored about the center of the edge pixel */
     TAMIS_BORDER_REFLECT,    /* cba|abcd|dcb : mirrored about the outer side of the edge pixel */
     TAMIS_BORDER_REPLICATE,  /* aaa|abcd|ddd : the edge pixel repeated */
     TAMIS_BORDER_WRAP,       /* bcd|abcd|abc : the picture repeated */
@@ -79,7 +79,7 @@ typedef struct tamis_rect {
 /* Memory shared by images; counted, see tamis_image_ref(). */
 typedef struct tamis_buffer tamis_buffer;
 
-/* A view of pixels. Zero-initialise, then fill in what applies.
+/* A view of pixels. Zero-initialize, then fill in what applies.
  * Row y of plane p starts at (char *)data[p] + y * stride[p]. Strides are in bytes and may be
  * negative (bottom-up pictures); neither data nor strides need any alignment. PACKED images use
  * data[0] and stride[0] only. */
@@ -91,7 +91,7 @@ typedef struct tamis_image {
     tamis_buffer *buffer; /* owner of the memory, or NULL when it belongs to the caller */
 } tamis_image;
 
-/* Allocates an image; samples are not initialised. Rows start at 64-byte boundaries.
+/* Allocates an image; samples are not initialized. Rows start at 64-byte boundaries.
  * The caller owns one reference and gives it back with tamis_image_unref().
  * Errors: ARGUMENT (size or format out of range), MEMORY, LIMIT. */
 TAMIS_API tamis_status tamis_image_create(tamis_ctx *ctx, tamis_format format, int32_t w, int32_t h,
@@ -119,7 +119,8 @@ TAMIS_API int tamis_image_planes(const tamis_image *image);
 
 /* Copies src into dst, changing type and layout where they differ. Values keep their number
  * (200 in U8 is 200.0 in F32), rounded to nearest with ties to even and saturated; NaN becomes 0 in
- * integers. Sizes and channels must agree. Errors: ARGUMENT. */
+ * integers. Alpha is a channel like the others: neither multiplied in nor divided out. Sizes and
+ * numbers of channels must agree, and the two must not share memory. Errors: ARGUMENT. */
 TAMIS_API tamis_status tamis_image_copy(tamis_ctx *ctx, const tamis_image *src,
                                         const tamis_image *dst);
 

@@ -23,7 +23,7 @@ extern "C" {
  *   "xmp:more"     the rest of a long XMP packet in JPEG: its GUID (32 bytes), then the text
  *   "iptc"         Photoshop resource block ("8BIM"...), or a bare IPTC record
  *   "text:KEY"     a text entry in UTF-8 (PNG tEXt, zTXt, iTXt; JPEG comment as "text:Comment")
- *   "png:cHRM"...  a PNG ancillary chunk that describes colour (gAMA, cHRM, sRGB, cICP)
+ *   "png:cHRM"...  a PNG ancillary chunk that describes color (gAMA, cHRM, sRGB, cICP)
  *   "tiff:TAG"     a TIFF tag by number that tamis does not interpret (GeoTIFF, GDAL, vendor),
  *                  with its TIFF type and count */
 typedef struct tamis_meta_entry {
@@ -44,7 +44,7 @@ typedef struct tamis_meta {
 
 /* Frees all entries and clears the struct. */
 TAMIS_API void tamis_meta_clear(tamis_meta *meta);
-/* The entry of that name, or NULL. */
+/* The entry of that name, which belongs to meta, or NULL. */
 TAMIS_API const tamis_meta_entry *tamis_meta_find(const tamis_meta *meta, const char *name);
 /* Adds or replaces an entry; data is copied. Errors: MEMORY. */
 TAMIS_API tamis_status tamis_meta_set(tamis_meta *meta, const char *name, const void *data,
@@ -58,11 +58,11 @@ typedef struct tamis_file_info {
     int pages;          /* 1, or more for a multi-page TIFF */
     int file_bits;      /* bits per sample in the file: 1, 2, 4, 8, 12, 16, 32 ... */
     int orientation;    /* as stored in the file, 1 .. 8 */
-    int palette;        /* 1 when the file has a colour palette */
+    int palette;        /* 1 when the file has a color palette */
     char detail[96];    /* "tiled 256x256, deflate", "progressive, 4:2:0" ... for people */
 } tamis_file_info;
 
-/* Options for reading. Zero-initialise. */
+/* Options for reading. Zero-initialize. */
 typedef struct tamis_read_options {
     uint64_t max_pixels;  /* refuse larger pictures; 0 = 2^34 */
     const char *raw;      /* "WxH:TYPE[:CHANNELS[:OFFSET]]", such as "640x480:u16:1": the file is
@@ -75,19 +75,22 @@ typedef struct tamis_reader tamis_reader;
 
 /* Opens a file by content; "-" is standard input. Nothing large is allocated before the header has
  * been checked against the size of the file and the limits. options may be NULL.
- * Errors: READ (missing, not a picture, broken), UNSUPPORTED, LIMIT, MEMORY; the message names the
- * file. */
+ * The caller owns *out and gives it back with tamis_reader_close(); on failure it is NULL.
+ * Errors: ARGUMENT (raw), READ (missing, not a picture, broken), UNSUPPORTED, LIMIT, MEMORY; the
+ * message names the file. */
 TAMIS_API tamis_status tamis_reader_open(tamis_ctx *ctx, const char *path,
                                          const tamis_read_options *options, tamis_reader **out);
-/* Facts about page 0 .. pages-1. Errors: READ, UNSUPPORTED, LIMIT. */
+/* Facts about page 0 .. pages-1. Errors: ARGUMENT (no such page), READ, UNSUPPORTED, LIMIT. */
 TAMIS_API tamis_status tamis_reader_info(tamis_reader *reader, int page, tamis_file_info *out);
-/* Reads a page into a new image (owned by the caller) and, when meta is not NULL, its metadata.
- * Pixels are turned upright. Errors: READ, UNSUPPORTED, LIMIT, MEMORY. */
+/* Reads a page into a new image and, when meta is not NULL, its metadata; the caller owns both and
+ * gives them back with tamis_image_unref() and tamis_meta_clear(). Pixels are turned upright unless
+ * keep_orientation was set. On failure both are empty.
+ * Errors: ARGUMENT (no such page), READ, UNSUPPORTED, LIMIT, MEMORY. */
 TAMIS_API tamis_status tamis_reader_read(tamis_reader *reader, int page, tamis_image *image,
                                          tamis_meta *meta);
 TAMIS_API void tamis_reader_close(tamis_reader **reader);
 
-/* Options for writing. Zero-initialise. */
+/* Options for writing. Zero-initialize. */
 typedef struct tamis_write_options {
     const char *format;      /* "png", "jpeg", "tiff", "pnm", "pam", "pfm", "npy", "raw"; NULL = by
                                 the name's extension */
@@ -107,15 +110,16 @@ typedef struct tamis_write_options {
 typedef struct tamis_writer tamis_writer;
 
 /* Prepares an output, checking name, format and folder before any work is done. options may be
- * NULL. Errors: WRITE (folder missing, not writable, file exists), UNSUPPORTED (unknown
- * extension), MEMORY; the message names the path. */
+ * NULL. The caller owns *out and gives it back with tamis_writer_close(); on failure it is NULL.
+ * Errors: ARGUMENT (an option out of range), WRITE (folder missing, not writable, file exists),
+ * UNSUPPORTED (unknown extension), MEMORY; the message names the path. */
 TAMIS_API tamis_status tamis_writer_open(tamis_ctx *ctx, const char *path,
                                          const tamis_write_options *options, tamis_writer **out);
 /* Writes a page. Only TIFF takes more than one. meta may be NULL; of it is kept what the format
  * has a place for. PNG holds 2 and 4 channels as gray or RGB with straight alpha (premultiplied
- * colour is divided); NPY and raw files do not say whether a channel is alpha.
- * Errors: WRITE (disk full, ...), UNSUPPORTED (the format cannot hold this sample type or number of
- * channels; the message says which formats can). */
+ * color is divided); NPY and raw files do not say whether a channel is alpha.
+ * Errors: ARGUMENT, MEMORY, WRITE (disk full, ...), UNSUPPORTED (the format cannot hold this sample
+ * type or number of channels; the message says which formats can). */
 TAMIS_API tamis_status tamis_writer_write(tamis_writer *writer, const tamis_image *image,
                                           const tamis_meta *meta);
 /* Flushes, closes and gives the file its final name. Errors: WRITE; then nothing is left behind
@@ -128,7 +132,8 @@ TAMIS_API void tamis_writer_close(tamis_writer **writer);
  * into buf; returns buf. */
 TAMIS_API const char *tamis_io_libraries(char *buf, size_t size);
 
-/* Whole files in one call: first page only; tamis_image_save() replaces an existing file. */
+/* Whole files in one call: first page only; tamis_image_save() replaces an existing file. Ownership
+ * and errors are those of the functions above. */
 TAMIS_API tamis_status tamis_image_load(tamis_ctx *ctx, const char *path, tamis_image *image,
                                         tamis_meta *meta);
 TAMIS_API tamis_status tamis_image_save(tamis_ctx *ctx, const char *path, const tamis_image *image,

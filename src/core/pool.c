@@ -14,7 +14,7 @@ struct active {
     const tamis_job *job;
     atomic_int_fast64_t next, done;
     int helpers;         /* pool threads inside; guarded by the pool's mutex */
-    pthread_cond_t idle; /* signalled when helpers falls to 0 */
+    pthread_cond_t idle; /* signaled when helpers falls to 0 */
     struct active *link;
 };
 

@@ -24,7 +24,7 @@
  * have the alignment of the sample type and no more. */
 typedef struct tamis_tile {
     int w, h;   /* pixels to write */
-    int step;   /* samples between horizontally neighbouring pixels; the row has w * step samples */
+    int step;   /* samples between horizontally neighboring pixels; the row has w * step samples */
     int planes; /* 1, or the number of channels where the node asked for planar rows */
     int32_t x, y; /* of its first pixel in the node's output image; with border=wrap it may reach
                      over the right and lower edge, where the image begins anew */
@@ -67,7 +67,7 @@ typedef struct tamis_node {
     const char *stage;   /* which kernel rows to choose among */
     tamis_type work;     /* sample type that the kernel reads and writes; preset and, after a change
                             of alpha, to be set to tamis_priv_node_work() */
-    int planar;          /* 1: the kernel wants all colour channels of a tile as planes; preset 0 */
+    int planar;          /* 1: the kernel wants all color channels of a tile as planes; preset 0 */
     tamis_halo halo;     /* pixels it reads around each output pixel; preset 0 */
     tamis_border border; /* preset REFLECT101 */
     double border_value; /* in sample units, for BORDER_CONSTANT */

@@ -79,7 +79,7 @@ static int exif_value(const tamis_meta *meta, int sub, unsigned tag)
 #undef AT32
 }
 
-/* A profile is kept by its bytes; only its size and colour model matter here. */
+/* A profile is kept by its bytes; only its size and color model matter here. */
 static void make_icc(uint8_t icc[300], const char *model)
 {
     for (int i = 0; i < 300; i++)

@@ -82,7 +82,7 @@ static void what_a_format_cannot_hold_is_refused(void **state)
 }
 
 /* A view into a larger picture, and one that runs bottom-up. */
-static void strides_are_honoured(void **state)
+static void strides_are_honored(void **state)
 {
     (void)state;
     tamis_format format = {TAMIS_U8, 3, TAMIS_PACKED, TAMIS_ALPHA_NONE};
@@ -215,7 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_format),
         cmocka_unit_test(what_a_format_cannot_hold_is_refused),
-        cmocka_unit_test(strides_are_honoured),
+        cmocka_unit_test(strides_are_honored),
         cmocka_unit_test(jpeg_is_close),
         cmocka_unit_test(png_levels),
         cmocka_unit_test(raw_samples),

@@ -322,7 +322,7 @@ static void cancelling_stops_soon(void **state)
         /* The plan can be used again. */
         w = (watch){.thread = pthread_self()};
         assert_int_equal(tamis_plan_run(f.plan, &f.src.image, &f.dst.image, &options), TAMIS_OK);
-        /* Cancelled before it starts: nothing is done. */
+        /* Canceled before it starts: nothing is done. */
         w.cancel = 1;
         test_picture_fill(&f.dst.image, TEST_FILL_CONSTANT, 1);
         double level = test_sample_get(&f.dst.image, 0, 0, 0);
