@@ -59,14 +59,17 @@ const volatile int *tool_cancel_flag(void)
     return &interrupted;
 }
 
-/* Without SA_RESTART a read from a pipe or terminal is interrupted, too. A closed pipe is a write
- * error like any other, not a silent death. */
+/* Without SA_RESTART a read from a pipe or terminal is interrupted, too. A terminal that closes
+ * ends the run as cleanly as Ctrl-C does, unless nohup had the signal ignored. A closed pipe is a
+ * write error like any other, not a silent death. */
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction action = {.sa_handler = on_signal}, hangup;
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL);
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
 }

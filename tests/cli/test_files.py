@@ -301,7 +301,7 @@ class FullDisk(Case):
 class Interrupt(Case):
     def test_ends_cleanly(self):
         self.write("big.pgm", pgm_bytes(6000, 6000, pattern(6000, 1) * 6000))
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with subprocess.Popen([TAMIS, "gaussian", "--cpu", "c", "--sigma", "400", "--progress",
                                    "json", "big.pgm", "in.png", "-o", "{stem}_out.pgm"],
                                   cwd=self.dir, stderr=subprocess.PIPE) as run:
