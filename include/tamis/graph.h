@@ -97,8 +97,8 @@ typedef struct tamis_run_options {
 } tamis_run_options;
 
 /* Filters src into dst. src has the plan's input format and size, dst its result format and size
- * (strides are free). They may not share memory; views of one parent that do not overlap are fine.
- * After CANCELED the contents of dst are undefined.
+ * (strides are free, but rows of dst may not overlap). They may not share memory; views of one
+ * parent that do not overlap are fine. After CANCELED the contents of dst are undefined.
  * Errors: ARGUMENT, CANCELED. */
 TAMIS_API tamis_status tamis_plan_run(const tamis_plan *plan, const tamis_image *src,
                                       const tamis_image *dst, const tamis_run_options *options);

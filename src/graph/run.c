@@ -427,6 +427,21 @@ static tamis_status check_image(const tamis_plan *plan, const char *what, const 
     return TAMIS_OK;
 }
 
+/* Rows that lie in one another would be written by several threads at once. A source may have them:
+ * with stride 0 all its rows are the same. */
+static tamis_status check_rows(const tamis_plan *plan, const tamis_image *dst)
+{
+    for (int p = 0; p < tamis_image_planes(dst) && dst->h > 1; p++) {
+        ptrdiff_t stride = dst->stride[p];
+        if ((size_t)(stride < 0 ? -stride : stride) < row_bytes(dst))
+            return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
+                                   "run: the destination's stride[%d] = %td is shorter than its "
+                                   "rows of %zu bytes",
+                                   p, stride, row_bytes(dst));
+    }
+    return TAMIS_OK;
+}
+
 static tamis_status check_overlap(const tamis_plan *plan, const tamis_image *src,
                                   const tamis_image *dst, const tamis_image *guide)
 {
@@ -449,6 +464,7 @@ static tamis_status check_run(const tamis_plan *plan, const tamis_image *src, ta
                                "run: region %dx%d at (%d, %d) leaves the result of %dx%d", rect.w,
                                rect.h, rect.x, rect.y, w, h);
     TAMIS_TRY(check_image(plan, "the destination", dst, tamis_plan_format(plan), rect.w, rect.h));
+    TAMIS_TRY(check_rows(plan, dst));
     if (plan->has_guide != (options->guide != NULL))
         return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT, "run: the plan was made %s a guide",
                                plan->has_guide ? "with" : "without");

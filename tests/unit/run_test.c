@@ -152,6 +152,11 @@ static void images_must_match_the_plan(void **state)
     other = f.src.image;
     other.data[0] = (char *)other.data[0] + 64; /* overlaps by all but a row */
     run_refuses(&f, &f.src.image, &other, NULL);
+    other = f.dst.image;
+    for (int stride = -63; stride < 64; stride += 63) { /* rows that lie in one another */
+        other.stride[0] = stride;
+        run_refuses(&f, &f.src.image, &other, NULL);
+    }
     run_refuses(&f, NULL, &f.dst.image, NULL);
     run_refuses(&f, &f.src.image, NULL, NULL);
     test_picture_make(&guide, test_format(TAMIS_U8, 1), 64, 33, TEST_ROWS_TIGHT);
