@@ -17,7 +17,8 @@ configure:
 setup: ## install what the build needs (Debian packages)
 	sh scripts/setup.sh
 
-demo: setup all ## filter a noisy photo; writes build/demo/ and says where
+demo: setup configure ## filter a noisy photo; writes build/demo/ and says where
+	cmake --build $(BUILD) -j $(JOBS) --target tamis_command
 	sh demo/demo.sh $(BUILD)
 
 test: ## install what the tests need and run all of them
