@@ -10,7 +10,7 @@
 #include "bilateral_simd.h"
 
 /* Floats in a vector, vectors side by side in a block, floats in a block. A block may be loaded
- * where one sample is left: 31 floats are within TAMIS_OVER_READ. */
+ * where one sample is left: 31 floats are within what may be read beyond a row. */
 enum { L = TV_BYTES / 4, N = TV_BYTES == 64 ? 2 : 4, B = L * N };
 
 typedef uint8_t vec_u8 __attribute__((vector_size(L)));
@@ -585,6 +585,8 @@ enum { ISA = TAMIS_CPU_AVX2 };
 enum { ISA = TAMIS_CPU_BASE };
 #endif
 
+/* Integers may be one level off the reference where its weighted mean lies near the middle between
+ * two levels: weights here have 16 bits or a polynomial's 22, there 53. */
 extern const tamis_kernel TAMIS_FN(bilateral_kernels)[];
 const tamis_kernel TAMIS_FN(bilateral_kernels)[] = {
     {"vector", TAMIS_U8, ISA, vector_u8, 1},

@@ -11,14 +11,17 @@
  * OpenCV's size rule instead: ksize = round(6 sigma + 1) | 1 for u8, round(8 sigma + 1) | 1 for
  * the other types.
  *
- * Arithmetic, the same in every implementation. Columns are filtered first, then rows.
+ * Arithmetic; integers come out the same in every implementation. Columns are filtered first, then
+ * rows.
  * u8: fixed point. Taps are multiples of 2^-16 (2^-15 or 2^-14 where a tap reaches 1/2), column
  * sums are rounded to 1/128 level, the final sum to the nearest level, halves up. The result is the
  * nearest level of the exact value except where that lies within 1/16 level of the middle between
  * two.
  * u16 and s16: binary32 with fused multiply-add, from the center tap outwards, rounded once at the
  * end, ties to even; off by at most one level from the nearest, hardly ever by any.
- * f32 (and f16): taps and sums in binary64, column sums rounded to binary32. No clipping.
+ * f32 (and f16): the reference sums in binary64 and rounds column sums to binary32; vector kernels
+ * add weighted differences from the center sample in binary32, within 1e-6 of the largest sample.
+ * Constants stay exactly what they are in both. No clipping.
  * A window of 1x1, or one whose outer taps are all zero, changes no sample.
  *
  * NaN and Inf: a NaN makes every pixel whose window holds it NaN and no other; an infinity likewise

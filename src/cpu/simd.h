@@ -261,13 +261,9 @@ TAMIS_INLINE void tv_interleave_s16(tv_s16 a, tv_s16 b, tv_s16 *low, tv_s16 *hig
 #elif defined(TAMIS_SSE2)
     *low = (tv_s16)_mm_unpacklo_epi16((__m128i)a, (__m128i)b);
     *high = (tv_s16)_mm_unpackhi_epi16((__m128i)a, (__m128i)b);
-#else
-    for (int i = 0; i < TV_BYTES / 4; i++) {
-        (*low)[2 * i] = a[i];
-        (*low)[2 * i + 1] = b[i];
-        (*high)[2 * i] = a[TV_BYTES / 4 + i];
-        (*high)[2 * i + 1] = b[TV_BYTES / 4 + i];
-    }
+#elif defined(TAMIS_NEON)
+    *low = (tv_s16)vzip1q_s16((int16x8_t)a, (int16x8_t)b);
+    *high = (tv_s16)vzip2q_s16((int16x8_t)a, (int16x8_t)b);
 #endif
 }
 
@@ -280,15 +276,8 @@ TAMIS_INLINE tv_s16 tv_pack_s32(tv_s32 low, tv_s32 high)
     return (tv_s16)_mm256_packs_epi32((__m256i)low, (__m256i)high);
 #elif defined(TAMIS_SSE2)
     return (tv_s16)_mm_packs_epi32((__m128i)low, (__m128i)high);
-#else
-    tv_s16 v;
-    for (int i = 0; i < TV_BYTES / 4; i++) {
-        v[i] = (int16_t)(low[i] < -32768 ? -32768 : low[i] > 32767 ? 32767 : low[i]);
-        v[TV_BYTES / 4 + i] = (int16_t)(high[i] < -32768  ? -32768
-                                        : high[i] > 32767 ? 32767
-                                                          : high[i]);
-    }
-    return v;
+#elif defined(TAMIS_NEON)
+    return (tv_s16)vcombine_s16(vqmovn_s32((int32x4_t)low), vqmovn_s32((int32x4_t)high));
 #endif
 }
 
@@ -302,13 +291,8 @@ TAMIS_INLINE tv_u8 tv_narrow_u16(tv_u16 a, tv_u16 b)
     return (tv_u8)_mm256_permute4x64_epi64(_mm256_packus_epi16((__m256i)a, (__m256i)b), 0xd8);
 #elif defined(TAMIS_SSE2)
     return (tv_u8)_mm_packus_epi16((__m128i)a, (__m128i)b);
-#else
-    tv_u8 v;
-    for (int i = 0; i < TV_BYTES / 2; i++) {
-        v[i] = (uint8_t)a[i];
-        v[TV_BYTES / 2 + i] = (uint8_t)b[i];
-    }
-    return v;
+#elif defined(TAMIS_NEON)
+    return (tv_u8)vcombine_u8(vmovn_u16((uint16x8_t)a), vmovn_u16((uint16x8_t)b));
 #endif
 }
 
@@ -328,13 +312,8 @@ TAMIS_INLINE tv_u16 tv_narrow_s32(tv_s32 a, tv_s32 b)
     /* Sign-extending the low halves makes the signed pack keep them. */
     return (tv_u16)_mm_packs_epi32(_mm_srai_epi32(_mm_slli_epi32((__m128i)a, 16), 16),
                                    _mm_srai_epi32(_mm_slli_epi32((__m128i)b, 16), 16));
-#else
-    tv_u16 v;
-    for (int i = 0; i < TV_BYTES / 4; i++) {
-        v[i] = (uint16_t)a[i];
-        v[TV_BYTES / 4 + i] = (uint16_t)b[i];
-    }
-    return v;
+#elif defined(TAMIS_NEON)
+    return (tv_u16)vcombine_u16(vmovn_u32((uint32x4_t)a), vmovn_u32((uint32x4_t)b));
 #endif
 }
 

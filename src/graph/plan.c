@@ -11,6 +11,7 @@
 
 #define DEFAULT_TILE_W 1024
 #define DEFAULT_TILE_H 64
+#define TILE_MAX       (1 << 24) /* so that a tile and its halo stay far from overflow */
 
 tamis_format tamis_priv_plan_format(const tamis_plan *plan, int k)
 {
@@ -389,7 +390,8 @@ tamis_status tamis_plan_create(tamis_ctx *ctx, const tamis_graph *graph, tamis_f
     for (int p = 0; p < TAMIS_MAX_CHANNELS; p++)
         probe.data[p] = &somewhere;
     TAMIS_TRY(tamis_image_check(ctx, &probe));
-    if (options->tile_w < 0 || options->tile_h < 0)
+    if (options->tile_w < 0 || options->tile_h < 0 || options->tile_w > TILE_MAX ||
+        options->tile_h > TILE_MAX)
         return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "plan: tiles of %dx%d are below 0x0",
                                options->tile_w, options->tile_h);
     if (options->guide) {
