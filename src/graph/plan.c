@@ -183,11 +183,12 @@ static int even_tile(int32_t length, int size)
     return (int)((length + parts - 1) / parts);
 }
 
-/* Below this, padding rows and recomputing halos would cost more than idle threads. */
+/* Below this, padding rows and recomputing halos would cost more than idle threads. A window higher
+ * than a tile pads the same rows of the image for each tile, which is little beside filtering. */
 static int least_height(const tamis_node *last, int inner_halo)
 {
     int own = last ? (last->halo.top + last->halo.bottom) / 2 : 0;
-    int halo = own > inner_halo ? own : inner_halo;
+    int halo = clamp(own, inner_halo, DEFAULT_TILE_H > inner_halo ? DEFAULT_TILE_H : inner_halo);
     return halo > 16 ? halo : 16;
 }
 
@@ -392,8 +393,9 @@ tamis_status tamis_plan_create(tamis_ctx *ctx, const tamis_graph *graph, tamis_f
     TAMIS_TRY(tamis_image_check(ctx, &probe));
     if (options->tile_w < 0 || options->tile_h < 0 || options->tile_w > TILE_MAX ||
         options->tile_h > TILE_MAX)
-        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "plan: tiles of %dx%d are below 0x0",
-                               options->tile_w, options->tile_h);
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
+                               "plan: tiles of %dx%d are outside 0x0 .. %dx%d", options->tile_w,
+                               options->tile_h, TILE_MAX, TILE_MAX);
     if (options->guide) {
         probe.format = *options->guide;
         TAMIS_TRY(tamis_image_check(ctx, &probe));
