@@ -2,6 +2,7 @@
 #include "core/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -22,8 +23,8 @@ struct tamis_pool {
     tamis_ctx *ctx;
     int threads; /* the caller's included */
     pthread_t *workers;
-    int started; /* workers that run */
-    pid_t pid;   /* of the process they run in */
+    int started;    /* workers that run */
+    atomic_int pid; /* of the process they run in */
     pthread_mutex_t mutex;
     pthread_cond_t work;
     struct active *head;
@@ -43,7 +44,7 @@ tamis_pool *tamis_priv_pool_create(tamis_ctx *ctx, int threads)
         return NULL;
     pool->ctx = ctx;
     pool->threads = threads;
-    pool->pid = getpid();
+    atomic_init(&pool->pid, (int)getpid());
     init_locks(pool);
     pool->workers = tamis_priv_mem_zalloc(ctx, (size_t)threads * sizeof *pool->workers);
     if (!pool->workers) {
@@ -57,7 +58,7 @@ void tamis_priv_pool_free(tamis_pool *pool)
 {
     if (!pool)
         return;
-    if (pool->pid == getpid()) { /* a forked child has no workers to join */
+    if (atomic_load(&pool->pid) == (int)getpid()) { /* a forked child has no workers to join */
         pthread_mutex_lock(&pool->mutex);
         pool->quit = 1;
         pthread_cond_broadcast(&pool->work);
@@ -140,15 +141,22 @@ static void start_workers(tamis_pool *pool)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-/* In the child of a fork the parent's threads do not exist and its locks may be held by them. */
+/* In the child of a fork the parent's threads do not exist and its locks may be held by them. The
+ * first thread that comes here in the child makes new ones, while others wait: the negative number
+ * of the process says that it is at work. */
 static void renew_after_fork(tamis_pool *pool)
 {
-    if (pool->pid == getpid())
+    int me = (int)getpid(), seen = atomic_load(&pool->pid);
+    if (seen == me)
         return;
-    pool->pid = getpid();
-    pool->started = 0;
-    pool->head = NULL;
-    init_locks(pool);
+    if (seen != -me && atomic_compare_exchange_strong(&pool->pid, &seen, -me)) {
+        pool->started = 0;
+        pool->head = NULL;
+        init_locks(pool);
+        atomic_store(&pool->pid, me);
+    }
+    while (atomic_load(&pool->pid) != me)
+        sched_yield();
 }
 
 static void push(tamis_pool *pool, struct active *a)

@@ -296,17 +296,35 @@ static void watch_progress(void *user, int64_t done, int64_t total)
 
 static void progress_reaches_the_end(void **state)
 {
+    static const char *const chains[] = {"gaussian=sigma=2", ""};
+
     (void)state;
     for (int threads = 1; threads <= 4; threads++) {
-        watch w = {.thread = pthread_self()};
-        tamis_run_options options = {.progress = watch_progress, .progress_user = &w};
-        fixture f;
-        set_up(&f, threads, "gaussian=sigma=2", 400, 300);
-        assert_int_equal(tamis_plan_run(f.plan, &f.src.image, &f.dst.image, &options), TAMIS_OK);
-        assert_int_equal(w.wrong, 0);
-        assert_true(w.calls > 0 && w.total > 0 && w.last == w.total);
-        tear_down(&f);
+        for (int i = 0; i < 2; i++) {
+            watch w = {.thread = pthread_self()};
+            tamis_run_options options = {.progress = watch_progress, .progress_user = &w};
+            fixture f;
+            set_up(&f, threads, chains[i], 400, 300);
+            assert_int_equal(tamis_plan_run(f.plan, &f.src.image, &f.dst.image, &options),
+                             TAMIS_OK);
+            assert_int_equal(w.wrong, 0);
+            assert_true(w.calls > 0 && w.total > 0 && w.last == w.total);
+            tear_down(&f);
+        }
     }
+}
+
+static void empty_chains_can_be_cancelled(void **state)
+{
+    int cancel = 1;
+    tamis_run_options options = {.cancel = &cancel};
+    fixture f;
+
+    (void)state;
+    set_up(&f, 2, "", 301, 97);
+    assert_int_equal(tamis_plan_run(f.plan, &f.src.image, &f.dst.image, &options),
+                     TAMIS_ERR_CANCELED);
+    tear_down(&f);
 }
 
 static void cancelling_stops_soon(void **state)
@@ -464,6 +482,7 @@ int main(void)
         cmocka_unit_test(huge_sizes_plan_small),
         cmocka_unit_test(progress_reaches_the_end),
         cmocka_unit_test(cancelling_stops_soon),
+        cmocka_unit_test(empty_chains_can_be_cancelled),
         cmocka_unit_test(forks_can_filter),
         cmocka_unit_test(one_call_does_all),
         cmocka_unit_test(wrapped_chains_are_as_one_by_one),
