@@ -44,6 +44,7 @@ foreach(name ${TAMIS_FILTERS})
   list(APPEND TAMIS_SIMD_SOURCES ${simd})
   string(APPEND declarations "extern const tamis_filter tamis_priv_filter_${name};\n")
   string(APPEND entries "    &tamis_priv_filter_${name},\n")
+  include(filters/${name}/${name}.cmake OPTIONAL) # what its sources need of the build
   configure_file(filters/${name}/${name}.h ${TAMIS_HEADER_DIR}/tamis/${name}.h COPYONLY)
 endforeach()
 
