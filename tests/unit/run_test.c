@@ -10,10 +10,15 @@
 #include "unit.h"
 
 /* ThreadSanitizer cannot follow threads that the child of a fork starts. */
-#if defined(__SANITIZE_THREAD__)
-enum { UNDER_TSAN = 1 };
-#else
-enum { UNDER_TSAN = 0 };
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define UNDER_TSAN 1
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define UNDER_TSAN 1
+#endif
+#if !defined(UNDER_TSAN)
+#define UNDER_TSAN 0
 #endif
 
 typedef struct fixture {
