@@ -577,25 +577,17 @@ ROWS(TAMIS_S16, s16)
 ROWS(TAMIS_F32, f32)
 #undef ROWS
 
-#if defined(TAMIS_AVX512)
-enum { ISA = TAMIS_CPU_AVX512 };
-#elif defined(TAMIS_AVX2)
-enum { ISA = TAMIS_CPU_AVX2 };
-#else
-enum { ISA = TAMIS_CPU_BASE };
-#endif
-
 /* Integers may be one level off the reference where its weighted mean lies near the middle between
  * two levels: weights here have 16 bits or a polynomial's 22, there 53. */
 extern const tamis_kernel TAMIS_FN(bilateral_kernels)[];
 const tamis_kernel TAMIS_FN(bilateral_kernels)[] = {
-    {"vector", TAMIS_U8, ISA, vector_u8, 1},
-    {"vector", TAMIS_U16, ISA, vector_u16, 1},
-    {"vector", TAMIS_S16, ISA, vector_s16, 1},
-    {"vector", TAMIS_F32, ISA, vector_f32, 1e-5},
-    {"luma", TAMIS_U8, ISA, luma_u8, 1},
-    {"luma", TAMIS_U16, ISA, luma_u16, 1},
-    {"luma", TAMIS_S16, ISA, luma_s16, 1},
-    {"luma", TAMIS_F32, ISA, luma_f32, 1e-5},
+    {"vector", TAMIS_U8, TV_CPU, vector_u8, 1},
+    {"vector", TAMIS_U16, TV_CPU, vector_u16, 1},
+    {"vector", TAMIS_S16, TV_CPU, vector_s16, 1},
+    {"vector", TAMIS_F32, TV_CPU, vector_f32, 1e-5},
+    {"luma", TAMIS_U8, TV_CPU, luma_u8, 1},
+    {"luma", TAMIS_U16, TV_CPU, luma_u16, 1},
+    {"luma", TAMIS_S16, TV_CPU, luma_s16, 1},
+    {"luma", TAMIS_F32, TV_CPU, luma_f32, 1e-5},
     {NULL},
 };

@@ -454,22 +454,14 @@ static void TAMIS_FN(gaussian_f32)(const tamis_tile *t, const void *coef, void *
         tile_f32(t, c, scratch, rx, ry);
 }
 
-#if defined(TAMIS_AVX512)
-#define CPU TAMIS_CPU_AVX512
-#elif defined(TAMIS_AVX2)
-#define CPU TAMIS_CPU_AVX2
-#else
-#define CPU TAMIS_CPU_BASE
-#endif
-
 extern const tamis_kernel TAMIS_FN(gaussian_kernels)[];
 const tamis_kernel TAMIS_FN(gaussian_kernels)[] = {
-    {"separable", TAMIS_U8, CPU, TAMIS_FN(tamis_priv_gaussian_u8), 0},
+    {"separable", TAMIS_U8, TV_CPU, TAMIS_FN(tamis_priv_gaussian_u8), 0},
 #if defined(TAMIS_HAVE_FMA)
-    {"separable", TAMIS_U16, CPU, TAMIS_FN(gaussian_u16), 0},
-    {"separable", TAMIS_S16, CPU, TAMIS_FN(gaussian_s16), 0},
+    {"separable", TAMIS_U16, TV_CPU, TAMIS_FN(gaussian_u16), 0},
+    {"separable", TAMIS_S16, TV_CPU, TAMIS_FN(gaussian_s16), 0},
 #endif
     /* Two passes of sums that each round like 2^-24 of their differences from the center. */
-    {"separable", TAMIS_F32, CPU, TAMIS_FN(gaussian_f32), 1e-6},
+    {"separable", TAMIS_F32, TV_CPU, TAMIS_FN(gaussian_f32), 1e-6},
     {NULL},
 };

@@ -32,6 +32,15 @@
 #include <arm_neon.h>
 #endif
 
+/* The TAMIS_CPU_* flag that the kernel rows of this compilation need. */
+#if defined(TAMIS_AVX512)
+#define TV_CPU TAMIS_CPU_AVX512
+#elif defined(TAMIS_AVX2)
+#define TV_CPU TAMIS_CPU_AVX2
+#else
+#define TV_CPU TAMIS_CPU_BASE
+#endif
+
 #define TAMIS_INLINE static inline __attribute__((always_inline, unused))
 
 typedef uint8_t tv_u8 __attribute__((vector_size(TV_BYTES)));
