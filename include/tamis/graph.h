@@ -51,11 +51,14 @@ typedef struct tamis_plan_options {
     int tile_w, tile_h; /* size of the tiles, for tests; 0 = chosen by the planner */
     const char *kernel; /* use this kernel row ("c", "avx2" ...) and fail where it is missing;
                            NULL = the best row the context allows */
-    const tamis_format *guide; /* format of the guide image, which has the size of the first
-                                  filter's input; NULL = no guide is given */
+    const tamis_format *guide; /* format of the guide image, a second input of the first filter;
+                                  NULL = none is given */
+    int32_t guide_w, guide_h;  /* its size; 0 = that of the first input */
 } tamis_plan_options;
 
-/* Thread-safety: immutable once made; any number of threads may run one plan at once. */
+/* Thread-safety: immutable once made; any number of threads may run one plan at once. Where a
+ * filter needs its whole input or output (warps inside a chain, Canny) there is one buffer for it,
+ * and runs take turns. */
 typedef struct tamis_plan tamis_plan;
 
 /* Compiles a graph for images of the given format and size. options may be NULL. The plan keeps
@@ -73,11 +76,21 @@ TAMIS_API void tamis_plan_free(tamis_plan **plan);
 TAMIS_API tamis_format tamis_plan_format(const tamis_plan *plan);
 TAMIS_API void tamis_plan_size(const tamis_plan *plan, int32_t *w, int32_t *h);
 
-/* Pixels of the input that a pixel of the result may depend on, to each side: exact. */
+/* Pixels of the input that a pixel of the result may depend on, to each side: exact.
+ * TAMIS_HALO_ALL to all sides when a filter of the chain does not stay around the same place, as
+ * warps and resizing do. */
+#define TAMIS_HALO_ALL 0x40000000
 typedef struct tamis_halo {
     int left, right, top, bottom;
 } tamis_halo;
 TAMIS_API tamis_halo tamis_plan_halo(const tamis_plan *plan);
+
+/* The part of the input that the part rect of the result, which must lie inside it, depends on.
+ * Errors: ARGUMENT. */
+TAMIS_API tamis_status tamis_plan_need(const tamis_plan *plan, tamis_rect rect, tamis_rect *out);
+
+/* How many frames before and after the current one a run may read; 0 without temporal filters. */
+TAMIS_API int tamis_plan_frames(const tamis_plan *plan);
 
 /* Prints the plan for people: one line per step with types, kernel, tile, halo and memory.
  * Returns the length without the terminator, as snprintf does. */
@@ -94,6 +107,10 @@ typedef struct tamis_run_options {
                                    handler or another thread may do (by an atomic store of an int);
                                    may be NULL */
     const tamis_image *guide;   /* required when the plan was made with a guide */
+    /* For chains with temporal filters: 2 * tamis_plan_frames() + 1 pointers to the frames before,
+     * the current one (ignored: it is src) and those after, oldest first; NULL where the sequence
+     * has none. NULL = src stands alone. */
+    const tamis_image *const *frames;
 } tamis_run_options;
 
 /* Filters src into dst. src has the plan's input format and size, dst its result format and size

@@ -196,3 +196,48 @@ void tamis_priv_pool_run(tamis_pool *pool, const tamis_job *job)
         pthread_cond_destroy(&a.idle);
     }
 }
+
+/* ---- items and nothing else */
+
+struct each {
+    void (*item)(void *user, int64_t index);
+    void *user;
+};
+
+static void *each_enter(void *user, int is_caller)
+{
+    (void)is_caller;
+    return user;
+}
+
+static void each_leave(void *user, void *local)
+{
+    (void)user;
+    (void)local;
+}
+
+static void each_item(void *user, void *local, int64_t index)
+{
+    const struct each *e = user;
+    (void)local;
+    e->item(e->user, index);
+}
+
+static int each_stopped(void *user)
+{
+    (void)user;
+    return 0;
+}
+
+void tamis_priv_pool_each(tamis_pool *pool, int64_t count, void (*item)(void *user, int64_t index),
+                          void *user)
+{
+    struct each e = {item, user};
+    tamis_job job = {.user = &e,
+                     .count = count,
+                     .enter = each_enter,
+                     .leave = each_leave,
+                     .item = each_item,
+                     .stopped = each_stopped};
+    tamis_priv_pool_run(pool, &job);
+}

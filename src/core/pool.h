@@ -36,4 +36,9 @@ int tamis_priv_pool_threads(const tamis_pool *pool);
  * from many threads at once, but not from inside an item. */
 void tamis_priv_pool_run(tamis_pool *pool, const tamis_job *job);
 
+/* Calls item(user, 0) .. item(user, count - 1), in any order and at the same time, and returns when
+ * all are done. */
+void tamis_priv_pool_each(tamis_pool *pool, int64_t count, void (*item)(void *user, int64_t index),
+                          void *user);
+
 #endif

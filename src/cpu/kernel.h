@@ -13,7 +13,26 @@
 #include <tamis/graph.h>
 
 #include "core/cpu.h"
+#include "core/pool.h"
 #include "core/status.h"
+#include "image/box.h"
+
+/* The whole input of a node that reads it anywhere (gather). Nothing is promised about alignment,
+ * and nothing outside w x h may be read. */
+typedef struct tamis_whole {
+    const void *data[TAMIS_MAX_CHANNELS]; /* pixel (0, 0) of each plane */
+    ptrdiff_t stride[TAMIS_MAX_CHANNELS]; /* bytes, may be negative */
+    int32_t w, h;
+    double outside[TAMIS_MAX_CHANNELS]; /* the border's value, in samples of each plane */
+} tamis_whole;
+
+/* The same rows in the frames before and after, for a node that asked for them. */
+#define TAMIS_MAX_FRAMES 16 /* to each side */
+typedef struct tamis_frames {
+    /* rows[TAMIS_MAX_FRAMES + f][p] are the rows of plane p, frame f, as tile.src[p] are those of
+     * frame 0; NULL where the sequence has no such frame. */
+    const void *const *rows[2 * TAMIS_MAX_FRAMES + 1][TAMIS_MAX_CHANNELS];
+} tamis_frames;
 
 /* One piece of work for a kernel.
  * src[p][y] points at the sample of output column 0 in source row y of plane p, for
@@ -21,14 +40,20 @@
  * In each such row the samples of columns -left .. w-1+right may be used: sample c of the pixel in
  * column x is src[p][y][x * step + c], 0 <= c < step. Another 64 samples, at least 128 bytes,
  * before and after may be read but not used; nothing may ever be written outside the tile. Pointers
- * have the alignment of the sample type and no more. */
+ * have the alignment of the sample type and no more.
+ * A node with need() has its rows counted from the box that need() answered instead: src[p][i] is
+ * row from.y + i of the input, at column from.x. A node with gather has no rows but `whole`. */
 typedef struct tamis_tile {
     int w, h;   /* pixels to write */
     int step;   /* samples between horizontally neighboring pixels; the row has w * step samples */
     int planes; /* 1, or the number of channels where the node asked for planar rows */
+    int plane;  /* which plane of the image src[0] is; 0 where planes > 1 */
     int32_t x, y; /* of its first pixel in the node's output image; with border=wrap it may reach
                      over the right and lower edge, where the image begins anew */
     const void *const *src[TAMIS_MAX_CHANNELS];
+    tamis_box from;             /* of the input, for a node with need() */
+    const tamis_whole *whole;   /* for a node with gather; its planes start with src[0]'s */
+    const tamis_frames *frames; /* NULL unless the node asked for frames */
     const void *const *guide[TAMIS_MAX_CHANNELS]; /* like src; NULL when there is no guide */
     int guide_planes;
     void *dst[TAMIS_MAX_CHANNELS];            /* output column 0, row 0 of each plane */
@@ -41,7 +66,7 @@ typedef void (*tamis_kernel_fn)(const tamis_tile *tile, const void *coef, void *
 /* One kernel: how to compute one stage for one sample type with one instruction set. */
 typedef struct tamis_kernel {
     const char *stage; /* the name by which a node asks for it */
-    tamis_type type;   /* of the samples it reads and writes */
+    tamis_type type;   /* of the samples it reads, and writes unless the node's output differs */
     unsigned cpu;      /* the instruction set it needs, one of TAMIS_CPU_* */
     tamis_kernel_fn fn;
     /* How far it may be from the reference row: levels for integers; for F32 relative to
@@ -50,6 +75,14 @@ typedef struct tamis_kernel {
 } tamis_kernel;
 
 /* Tables of kernel rows end with a row whose fn is NULL. */
+
+/* The complete output of a node, for its finish function. */
+typedef struct tamis_result {
+    void *data[TAMIS_MAX_CHANNELS];
+    ptrdiff_t stride[TAMIS_MAX_CHANNELS]; /* bytes, may be negative */
+    int32_t w, h;
+    tamis_pool *pool; /* for tamis_priv_pool_each() */
+} tamis_result;
 
 /* One filter of a chain while it is planned. The engine fills in the first part and sensible
  * values of the second; the filter's plan function changes what differs. */
@@ -62,6 +95,7 @@ typedef struct tamis_node {
     int32_t w, h; /* size of the input */
     int has_guide;
     tamis_format guide; /* meaningful when has_guide */
+    int32_t guide_w, guide_h;
 
     /* Answered by plan(). */
     const char *stage;   /* which kernel rows to choose among */
@@ -72,8 +106,24 @@ typedef struct tamis_node {
     tamis_border border; /* preset REFLECT101 */
     double border_value; /* in sample units, for BORDER_CONSTANT */
     tamis_alpha_mode alpha; /* preset PREMULTIPLY; only meaningful when in has alpha */
-    int tile_w, tile_h;     /* size of tile that suits the kernel; preset by the engine */
-    void *coef;             /* from tamis_priv_node_alloc() */
+    tamis_format out;       /* preset to in. Kernels write tamis_priv_node_result() samples. Other
+                               channels than in's need planar; the layout must stay. alpha=ignore
+                               copies alpha, or drops it where out has none */
+    int32_t out_w, out_h;   /* size of the output; preset 0: that of the input, less with VALID */
+    /* The part of the input that a part of the output needs, where it is not halo around the same
+     * place: any box whose size depends on that of the part and, by a pixel at most, on its
+     * place. With gather it must lie inside the input, and NULL means all of it. */
+    tamis_box (*need)(const void *coef, tamis_rect part);
+    int gather;       /* 1: reads its input anywhere; coordinates and borders are its own */
+    int frames;       /* frames it reads before and after; preset 0 */
+    int guide_is_map; /* 1: the guide has the output's size and comes as F32 rows of the
+                         pixels to write; 0: it comes like src */
+    /* Called once when the output is complete, and may change it. It may write and read its scratch
+     * of finish_scratch bytes, which is not initialized. */
+    void (*finish)(const tamis_result *result, const void *coef, void *scratch);
+    size_t finish_scratch;
+    int tile_w, tile_h; /* size of tile that suits the kernel; preset by the engine */
+    void *coef;         /* from tamis_priv_node_alloc() */
     size_t (*scratch)(const void *coef, int w, int h, int step); /* bytes for a tile; NULL = none */
 } tamis_node;
 
@@ -84,6 +134,15 @@ static inline tamis_type tamis_priv_node_work(const tamis_node *node)
     int premultiply =
         node->in.alpha == TAMIS_ALPHA_STRAIGHT && node->alpha == TAMIS_ALPHA_MODE_PREMULTIPLY;
     return premultiply || node->in.type == TAMIS_F16 ? TAMIS_F32 : node->in.type;
+}
+
+/* The sample type that the kernel writes: that which it reads, or that of the output where it
+ * differs from the input's. */
+static inline tamis_type tamis_priv_node_result(const tamis_node *node)
+{
+    if (node->out.type == node->in.type)
+        return node->work;
+    return node->out.type == TAMIS_F16 ? TAMIS_F32 : node->out.type;
 }
 
 /* Zeroed memory, aligned to 64 bytes, that lives as long as the plan; NULL when out of memory. */

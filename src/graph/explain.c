@@ -24,16 +24,27 @@ static void __attribute__((format(printf, 2, 3))) add(struct text *t, const char
 static void add_step(struct text *t, const tamis_plan *plan, int k)
 {
     const tamis_step *s = &plan->steps[k];
-    const tamis_halo *h = &s->node.halo;
-    add(t, "%d %s: kernel %s/%s %s", k + 1, s->filter->name, s->node.stage,
-        tamis_type_name(s->node.work), tamis_priv_cpu_name(s->kernel->cpu));
-    add(t, ", halo %d %d %d %d (left right top bottom), border %s", h->left, h->right, h->top,
-        h->bottom, tamis_priv_border_names[s->node.border]);
-    if (s->convert)
+    const tamis_node *n = &s->node;
+    char format[64];
+    add(t, "%d %s: kernel %s/%s %s", k + 1, s->filter->name, n->stage, tamis_type_name(n->work),
+        tamis_priv_cpu_name(s->kernel->cpu));
+    if (n->gather)
+        add(t, ", reads its input anywhere");
+    else if (n->need)
+        add(t, ", reads other places of its input");
+    else
+        add(t, ", halo %d %d %d %d (left right top bottom)", n->halo.left, n->halo.right,
+            n->halo.top, n->halo.bottom);
+    add(t, ", border %s", tamis_priv_border_names[n->border]);
+    if (n->frames)
+        add(t, ", %d frames before and after", n->frames);
+    if (s->convert_in || s->convert_out)
         add(t, ", rows converted%s", s->fetch.premultiply ? " and multiplied by alpha" : "");
-    if (s->node.has_guide)
+    if (n->has_guide)
         add(t, ", with a guide");
-    add(t, ", writes %dx%d in parts of up to %dx%d\n", s->out_w, s->out_h, s->max_w, s->max_h);
+    add(t, ", writes %s %dx%d in parts of up to %dx%d",
+        tamis_format_print(n->out, format, sizeof format), s->out_w, s->out_h, s->max_w, s->max_h);
+    add(t, "%s\n", n->finish ? ", then finishes the whole" : "");
 }
 
 size_t tamis_plan_explain(const tamis_plan *plan, char *buf, size_t size)
@@ -50,8 +61,10 @@ size_t tamis_plan_explain(const tamis_plan *plan, char *buf, size_t size)
     tamis_plan_size(plan, &w, &h);
     add(&t, "%d write %s %dx%d\n", plan->count + 1,
         tamis_format_print(tamis_plan_format(plan), format, sizeof format), w, h);
-    add(&t, "tiles of %dx%d, %d thread%s on %s, %.2f MiB of buffers\n", plan->tile_w, plan->tile_h,
+    const tamis_segment *last = &plan->segments[plan->segment_count - 1];
+    add(&t, "tiles of %dx%d, %d thread%s on %s, %.2f MiB of buffers\n", last->tile_w, last->tile_h,
         tamis_ctx_threads(plan->ctx), tamis_ctx_threads(plan->ctx) == 1 ? "" : "s",
-        plan->ctx->cpu_name, (double)plan->slot_bytes * plan->slot_count / 1048576);
+        plan->ctx->cpu_name,
+        ((double)plan->slot_bytes * plan->slot_count + (double)plan->hold_bytes) / 1048576);
     return t.length;
 }

@@ -22,15 +22,33 @@ typedef struct tamis_step {
     const tamis_kernel *kernel;
     int32_t out_w, out_h;
     tamis_fetch fetch, guide;
-    int convert;      /* rows must be copied on the way in and out: type, layout or alpha differ */
-    int filtered;     /* planes the kernel works on; the rest are copied (alpha=ignore) */
+    int convert_in;   /* rows must be copied on the way in: type, layout or alpha differ */
+    int convert_out;  /* ... and on the way out */
+    int filtered;     /* planes the kernel reads; after them comes an alpha it does not see */
+    int written;      /* planes the kernel writes */
+    int copies_alpha; /* 1: the output's last plane is the input's */
     int max_w, max_h; /* of the output of one tile */
-    size_t previous, previous_stride, previous_plane; /* output of the step before, for k > 0 */
-    size_t padded, guide_padded;                      /* buffers of fetch and guide */
-    size_t result, result_stride, result_plane;       /* the kernel's output before conversion */
-    size_t rows[TAMIS_MAX_CHANNELS], guide_rows[TAMIS_MAX_CHANNELS], columns;
+    size_t previous[2 * TAMIS_MAX_FRAMES + 1]; /* output of the step before, per frame */
+    size_t previous_stride, previous_plane;
+    size_t padded[2 * TAMIS_MAX_FRAMES + 1], guide_padded; /* buffers of fetch and guide */
+    size_t result, result_stride, result_plane; /* the kernel's output before conversion */
+    size_t rows[2 * TAMIS_MAX_FRAMES + 1][TAMIS_MAX_CHANNELS];
+    size_t guide_rows[TAMIS_MAX_CHANNELS], columns;
     size_t scratch;
+    /* For gather with convert_in: the whole input as the kernel wants it. */
+    tamis_image prepared;
+    double outside[TAMIS_MAX_CHANNELS];
+    void *finish_scratch;
 } tamis_step;
+
+/* Steps that are pulled through tile by tile. The result of one segment is whole before the next
+ * begins: a segment ends before a step that reads its input anywhere and after one that has to
+ * finish its output. */
+typedef struct tamis_segment {
+    int first, end; /* steps first .. end-1 */
+    int tile_w, tile_h;
+    tamis_image hold; /* the whole result, where it does not go straight into the destination */
+} tamis_segment;
 
 /* Memory for one thread in one run. */
 typedef struct tamis_slot {
@@ -44,15 +62,20 @@ struct tamis_plan {
     int32_t w, h;
     int has_guide;
     tamis_format guide;
+    int32_t guide_w, guide_h;
     tamis_step *steps;
     int count;
-    int tile_w, tile_h;
+    tamis_segment *segments;
+    int segment_count; /* at least 1 */
+    int frames;        /* before and after, that the first segment reads */
     size_t slot_bytes;
+    size_t hold_bytes; /* of whole images */
     struct tamis_plan_block *blocks;
-    /* Slots are handed out under the mutex: that is the only part of a plan that changes. */
+    /* Slots are handed out under the mutex, and whole images belong to the run that has the turn:
+     * only these parts of a plan change. */
     tamis_slot *slots, *free_slots;
     int slot_count;
-    pthread_mutex_t mutex;
+    pthread_mutex_t mutex, turn;
     pthread_cond_t slot_freed;
 };
 
@@ -60,7 +83,26 @@ struct tamis_plan {
 tamis_format tamis_priv_plan_format(const tamis_plan *plan, int k);
 void tamis_priv_plan_size(const tamis_plan *plan, int k, int32_t *w, int32_t *h);
 
+/* Zeroed memory that lives as long as the plan; NULL when there is none. */
+void *tamis_priv_plan_alloc(tamis_plan *plan, size_t size);
+
+/* step.c: decides step k, the filters before it being decided. only: the kernel rows to choose
+ * among, or NULL. */
+tamis_status tamis_priv_step_make(tamis_plan *plan, int k, const tamis_filter *filter,
+                                  const void *params, const char *only);
 /* The pixels of its input that a step needs for a part of its output. */
-tamis_box tamis_priv_step_need(const tamis_step *step, tamis_rect rect);
+tamis_box tamis_priv_step_need(const tamis_step *step, tamis_rect part);
+
+/* memory.c: reserves the memory of all steps and slots, tiles and segments being decided. */
+tamis_status tamis_priv_plan_reserve(tamis_plan *plan);
+
+/* The part of a segment's result that has to be computed for a part of it: all where it is finished
+ * as a whole. */
+tamis_rect tamis_priv_segment_part(const tamis_plan *plan, const tamis_segment *segment,
+                                   tamis_rect part);
+
+/* The part of a segment's input that a part of its output depends on. */
+tamis_rect tamis_priv_segment_need(const tamis_plan *plan, const tamis_segment *segment,
+                                   tamis_rect part);
 
 #endif

@@ -204,6 +204,14 @@ void tamis_priv_fetch_padded(const tamis_fetch *f, const tamis_source *s, tamis_
     }
 }
 
+void tamis_priv_fetch_row(const tamis_fetch *f, const tamis_source *s, int64_t y, void *const *dst)
+{
+    struct row r = {.y = y};
+    for (int p = 0; p < f->planes; p++)
+        r.at[p] = dst[p];
+    load(f, s, &r, 0, 0, (size_t)f->w);
+}
+
 tamis_box tamis_priv_fetch_origin(const tamis_fetch *f, tamis_box need)
 {
     tamis_box box;

@@ -8,13 +8,8 @@
 
 #include <tamis/image.h>
 
+#include "image/box.h"
 #include "image/convert.h"
-
-/* A part of an image's plane of pixels; may leave the image on any side. */
-typedef struct tamis_box {
-    int64_t x, y;
-    int w, h;
-} tamis_box;
 
 /* How the rows are to look; fixed when planning. */
 typedef struct tamis_fetch {
@@ -60,6 +55,10 @@ void tamis_priv_fetch_direct(const tamis_fetch *f, const tamis_source *s, tamis_
 /* ... or into the padded buffer, which is filled. columns has room for need.w numbers. */
 void tamis_priv_fetch_padded(const tamis_fetch *f, const tamis_source *s, tamis_box need,
                              void *buffer, int64_t *columns, const void **const *rows);
+
+/* Writes one whole row of the source, in the form that the fetch asks for, to a row of each plane.
+ */
+void tamis_priv_fetch_row(const tamis_fetch *f, const tamis_source *s, int64_t y, void *const *dst);
 
 /* The part of the image that the pixels of need come from under the fetch's border. */
 tamis_box tamis_priv_fetch_origin(const tamis_fetch *f, tamis_box need);

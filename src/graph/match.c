@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Do the images of a run fit the plan and each other? */
+#include <stdint.h>
+#include <stdio.h>
+
+#include "graph/run.h"
+
+size_t tamis_priv_pixel_bytes(const tamis_format *f)
+{
+    return tamis_type_size(f->type) * (f->layout == TAMIS_PACKED ? (size_t)f->channels : 1);
+}
+
+int tamis_priv_is_aligned(const tamis_image *image)
+{
+    uintptr_t bits = 0;
+    for (int p = 0; p < tamis_image_planes(image); p++)
+        bits |= (uintptr_t)image->data[p] | (uintptr_t)image->stride[p];
+    return bits % tamis_type_size(image->format.type) == 0;
+}
+
+static size_t row_bytes(const tamis_image *image)
+{
+    return (size_t)image->w * tamis_priv_pixel_bytes(&image->format);
+}
+
+/* Whether two planes of pixels share bytes. */
+static int planes_overlap(const tamis_image *a, int p, const tamis_image *b, int q)
+{
+    uintptr_t a0 = (uintptr_t)a->data[p], b0 = (uintptr_t)b->data[q];
+    uintptr_t a1 = (uintptr_t)tamis_image_row(a, p, a->h - 1);
+    uintptr_t b1 = (uintptr_t)tamis_image_row(b, q, b->h - 1);
+    uintptr_t a_lo = a0 < a1 ? a0 : a1, a_hi = (a0 < a1 ? a1 : a0) + row_bytes(a);
+    uintptr_t b_lo = b0 < b1 ? b0 : b1, b_hi = (b0 < b1 ? b1 : b0) + row_bytes(b);
+    if (a_hi <= b_lo || b_hi <= a_lo)
+        return 0;
+    if (a->stride[p] != b->stride[q] || a->stride[p] == 0)
+        return 1;
+    /* Views of one parent: side by side, they interleave without sharing a byte. */
+    size_t stride = (size_t)(a->stride[p] < 0 ? -a->stride[p] : a->stride[p]);
+    size_t ahead = b0 >= a0 ? (b0 - a0) % stride : (stride - (a0 - b0) % stride) % stride;
+    return ahead < row_bytes(a) || ahead + row_bytes(b) > stride;
+}
+
+static int images_overlap(const tamis_image *a, const tamis_image *b)
+{
+    for (int p = 0; p < tamis_image_planes(a); p++)
+        for (int q = 0; q < tamis_image_planes(b); q++)
+            if (planes_overlap(a, p, b, q))
+                return 1;
+    return 0;
+}
+
+static tamis_status check_image(const tamis_plan *plan, const char *what, const tamis_image *image,
+                                tamis_format format, int32_t w, int32_t h)
+{
+    TAMIS_TRY(tamis_image_check(plan->ctx, image));
+    char want[64], have[64];
+    if (!tamis_format_equal(image->format, format))
+        return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
+                               "run: %s is %s, but the plan is for %s", what,
+                               tamis_format_print(image->format, have, sizeof have),
+                               tamis_format_print(format, want, sizeof want));
+    if (image->w != w || image->h != h)
+        return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
+                               "run: %s is %dx%d, but the plan is for %dx%d", what, image->w,
+                               image->h, w, h);
+    return TAMIS_OK;
+}
+
+/* Rows that lie in one another would be written by several threads at once. A source may have them:
+ * with stride 0 all its rows are the same. */
+static tamis_status check_rows(const tamis_plan *plan, const tamis_image *dst)
+{
+    for (int p = 0; p < tamis_image_planes(dst) && dst->h > 1; p++) {
+        ptrdiff_t stride = dst->stride[p];
+        if ((size_t)(stride < 0 ? -stride : stride) < row_bytes(dst))
+            return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
+                                   "run: the destination's stride[%d] = %td is shorter than its "
+                                   "rows of %zu bytes",
+                                   p, stride, row_bytes(dst));
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status check_overlap(const tamis_plan *plan, const char *what,
+                                  const tamis_image *image, const tamis_image *dst)
+{
+    if (!images_overlap(image, dst))
+        return TAMIS_OK;
+    return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
+                           "run: %s and the destination share memory; filters with a window need a "
+                           "destination of its own",
+                           what);
+}
+
+tamis_status tamis_priv_rect_check(tamis_ctx *ctx, const char *what, tamis_rect rect, int32_t w,
+                                   int32_t h)
+{
+    if (rect.w >= 1 && rect.h >= 1 && rect.x >= 0 && rect.y >= 0 && rect.x <= w - rect.w &&
+        rect.y <= h - rect.h)
+        return TAMIS_OK;
+    return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
+                           "%s: region %dx%d at (%d, %d) leaves the result of %dx%d", what, rect.w,
+                           rect.h, rect.x, rect.y, w, h);
+}
+
+static tamis_status check_guide(const tamis_plan *plan, const tamis_image *guide)
+{
+    if (plan->has_guide != (guide != NULL))
+        return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT, "run: the plan was made %s a guide",
+                               plan->has_guide ? "with" : "without");
+    return guide ? check_image(plan, "the guide", guide, plan->guide, plan->guide_w, plan->guide_h)
+                 : TAMIS_OK;
+}
+
+static tamis_status check_frames(const tamis_plan *plan, const tamis_image *dst,
+                                 const tamis_image *const *frames)
+{
+    char what[32];
+    for (int i = 0; frames && i <= 2 * plan->frames; i++) {
+        if (!frames[i] || i == plan->frames)
+            continue;
+        snprintf(what, sizeof what, "frame %d", i - plan->frames);
+        TAMIS_TRY(check_image(plan, what, frames[i], plan->in, plan->w, plan->h));
+        TAMIS_TRY(check_overlap(plan, what, frames[i], dst));
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tamis_priv_run_check(const tamis_plan *plan, const tamis_image *src, tamis_rect rect,
+                                  const tamis_image *dst, const tamis_run_options *options)
+{
+    int32_t w, h;
+    TAMIS_TRY(check_image(plan, "the source", src, plan->in, plan->w, plan->h));
+    tamis_plan_size(plan, &w, &h);
+    TAMIS_TRY(tamis_priv_rect_check(plan->ctx, "run", rect, w, h));
+    TAMIS_TRY(check_image(plan, "the destination", dst, tamis_plan_format(plan), rect.w, rect.h));
+    TAMIS_TRY(check_rows(plan, dst));
+    TAMIS_TRY(check_guide(plan, options->guide));
+    TAMIS_TRY(check_overlap(plan, "the source", src, dst));
+    if (options->guide)
+        TAMIS_TRY(check_overlap(plan, "the guide", options->guide, dst));
+    return check_frames(plan, dst, options->frames);
+}

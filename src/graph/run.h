@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of a run. */
+#ifndef TAMIS_GRAPH_RUN_H
+#define TAMIS_GRAPH_RUN_H
+
+#include "graph/plan.h"
+
+/* Where a step's output goes: the sample at the tile's top left corner of each plane. */
+typedef struct tamis_surface {
+    char *data[TAMIS_MAX_CHANNELS];
+    ptrdiff_t stride[TAMIS_MAX_CHANNELS];
+    int aligned; /* 1: kernels may write there */
+} tamis_surface;
+
+/* One segment of a run. */
+typedef struct tamis_pass {
+    const tamis_plan *plan;
+    const tamis_segment *segment;
+    const tamis_image *src, *guide;
+    /* Frames before and after src, NULL where there are none; frames[0] is plan->frames before.
+     * NULL without temporal filters. */
+    const tamis_image *const *frames;
+    const tamis_image *dst;
+    tamis_rect rect; /* of the segment's result; dst's top left pixel is its corner */
+    int src_aligned, dst_aligned;
+} tamis_pass;
+
+/* Whether all samples of an image have the alignment of their type. */
+int tamis_priv_is_aligned(const tamis_image *image);
+
+/* Bytes from one pixel to the next in a plane. */
+size_t tamis_priv_pixel_bytes(const tamis_format *format);
+
+/* pull.c: computes a part of the segment's result, with the memory of one slot. */
+void tamis_priv_pull(const tamis_pass *pass, const tamis_slot *slot, tamis_rect part,
+                     const tamis_surface *dst);
+
+/* match.c: whether a run's images fit the plan and each other. what names the caller in messages.
+ * Errors: ARGUMENT. */
+tamis_status tamis_priv_run_check(const tamis_plan *plan, const tamis_image *src, tamis_rect rect,
+                                  const tamis_image *dst, const tamis_run_options *options);
+tamis_status tamis_priv_rect_check(tamis_ctx *ctx, const char *what, tamis_rect rect, int32_t w,
+                                   int32_t h);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One filter of a plan: what its plan function decided, and what follows from it. */
+#include <assert.h>
+#include <string.h>
+
+#include "core/ctx.h"
+#include "graph/plan.h"
+
+#define DEFAULT_TILE_W 1024
+#define DEFAULT_TILE_H 64
+
+tamis_box tamis_priv_step_need(const tamis_step *step, tamis_rect part)
+{
+    const tamis_node *n = &step->node;
+    if (n->need)
+        return n->need(n->coef, part);
+    if (n->gather)
+        return (tamis_box){0, 0, n->w, n->h};
+    int valid = n->border == TAMIS_BORDER_VALID; /* then output 0 is input `left` */
+    return (tamis_box){
+        (int64_t)part.x - (valid ? 0 : n->halo.left), (int64_t)part.y - (valid ? 0 : n->halo.top),
+        part.w + n->halo.left + n->halo.right, part.h + n->halo.top + n->halo.bottom};
+}
+
+/* ---- kernels */
+
+static const tamis_kernel *choose_kernel(const tamis_filter *filter, const tamis_node *node,
+                                         unsigned cpu, const char *only)
+{
+    for (int t = 0; filter->kernels[t]; t++) {
+        for (const tamis_kernel *k = filter->kernels[t]; k->fn; k++) {
+            if (strcmp(k->stage, node->stage) != 0 || k->type != node->work || (k->cpu & ~cpu))
+                continue;
+            if (!only || strcmp(only, tamis_priv_cpu_name(k->cpu)) == 0)
+                return k;
+        }
+    }
+    return NULL;
+}
+
+static tamis_status find_kernel(tamis_step *s, const char *only)
+{
+    tamis_ctx *ctx = s->node.ctx;
+    s->kernel = choose_kernel(s->filter, &s->node, ctx->cpu, only);
+    if (s->kernel)
+        return TAMIS_OK;
+    return tamis_priv_fail(ctx, TAMIS_ERR_UNSUPPORTED, "%s: no kernel %s/%s%s%s for %s",
+                           s->filter->name, s->node.stage, tamis_type_name(s->node.work),
+                           only ? " named " : "", only ? only : "", ctx->cpu_name);
+}
+
+/* ---- the output */
+
+static tamis_status output_size(tamis_step *s)
+{
+    const tamis_node *n = &s->node;
+    s->out_w = n->out_w ? n->out_w : n->w;
+    s->out_h = n->out_h ? n->out_h : n->h;
+    if (n->out_w || n->border != TAMIS_BORDER_VALID)
+        return TAMIS_OK;
+    int64_t w = (int64_t)n->w - n->halo.left - n->halo.right;
+    int64_t h = (int64_t)n->h - n->halo.top - n->halo.bottom;
+    if (w < 1 || h < 1)
+        return tamis_priv_fail(n->ctx, TAMIS_ERR_ARGUMENT,
+                               "%s: border = valid: the window %dx%d does not fit the image %dx%d",
+                               s->filter->name, n->halo.left + n->halo.right + 1,
+                               n->halo.top + n->halo.bottom + 1, n->w, n->h);
+    s->out_w = (int32_t)w;
+    s->out_h = (int32_t)h;
+    return TAMIS_OK;
+}
+
+/* ---- rows */
+
+static int is_packed(tamis_format format)
+{
+    return format.layout == TAMIS_PACKED;
+}
+
+/* How rows come to the kernel, following from what the node asked for. */
+static void choose_input(tamis_step *s, int premultiply, int ignore)
+{
+    const tamis_node *n = &s->node;
+    tamis_format in = n->in;
+    int planes = n->planar || premultiply || ignore || !is_packed(in);
+    s->fetch = (tamis_fetch){
+        .loops = tamis_priv_convert_for(n->ctx->cpu),
+        .format = in,
+        .work = n->work,
+        .planes = planes ? in.channels : 1,
+        .step = planes ? 1 : in.channels,
+        .premultiply = premultiply,
+        .border = n->border,
+        .w = n->w,
+        .h = n->h,
+        .left = n->need ? 0 : n->halo.left,
+    };
+    s->filtered = s->fetch.planes - ignore;
+    s->convert_in =
+        in.type != n->work || premultiply || ignore || (is_packed(in) && s->fetch.planes > 1);
+}
+
+/* How the kernel's rows become the output's. */
+static void choose_output(tamis_step *s, int premultiply, int ignore)
+{
+    const tamis_node *n = &s->node;
+    tamis_format out = n->out;
+    tamis_type result = tamis_priv_node_result(n);
+    int planes = n->planar ? out.channels : s->fetch.planes;
+    s->copies_alpha = ignore && out.alpha != TAMIS_ALPHA_NONE;
+    s->written = n->planar ? planes - s->copies_alpha : s->filtered;
+    s->convert_out = out.type != result || premultiply || s->copies_alpha ||
+                     (is_packed(out) && s->fetch.step == 1 && s->written > 1);
+    /* Errors of a filter, not of its user. */
+    assert(n->planar || n->in.channels - (ignore && !s->copies_alpha) == out.channels);
+    assert(!s->copies_alpha || (result == n->work && !n->need && !n->gather));
+    assert(!premultiply || (result == TAMIS_F32 && out.alpha == TAMIS_ALPHA_STRAIGHT));
+    assert(out.layout == n->in.layout);
+}
+
+static void choose_guide(tamis_step *s)
+{
+    const tamis_node *n = &s->node;
+    s->guide = s->fetch;
+    s->guide.format = n->guide;
+    s->guide.premultiply = 0;
+    s->guide.planes = n->guide.channels;
+    s->guide.step = 1;
+    s->guide.w = n->guide_w;
+    s->guide.h = n->guide_h;
+    if (n->guide_is_map) {
+        s->guide.work = TAMIS_F32;
+        s->guide.border = TAMIS_BORDER_REPLICATE;
+        s->guide.left = 0;
+    }
+}
+
+static tamis_status check_guide(const tamis_step *s)
+{
+    const tamis_node *n = &s->node;
+    if (n->guide_is_map)
+        return TAMIS_OK;
+    if (n->guide.type != n->in.type)
+        return tamis_priv_fail(n->ctx, TAMIS_ERR_UNSUPPORTED,
+                               "guide: its sample type %s must be the image's, %s",
+                               tamis_type_name(n->guide.type), tamis_type_name(n->in.type));
+    if (n->guide_w != n->w || n->guide_h != n->h)
+        return tamis_priv_fail(n->ctx, TAMIS_ERR_ARGUMENT,
+                               "guide: its size %dx%d must be the image's, %dx%d", n->guide_w,
+                               n->guide_h, n->w, n->h);
+    return TAMIS_OK;
+}
+
+static tamis_status choose_rows(tamis_step *s)
+{
+    const tamis_node *n = &s->node;
+    int premultiply =
+        n->in.alpha == TAMIS_ALPHA_STRAIGHT && n->alpha == TAMIS_ALPHA_MODE_PREMULTIPLY;
+    int ignore = n->in.alpha != TAMIS_ALPHA_NONE && n->alpha == TAMIS_ALPHA_MODE_IGNORE;
+    choose_input(s, premultiply, ignore);
+    choose_output(s, premultiply, ignore);
+    if (!n->has_guide)
+        return TAMIS_OK;
+    TAMIS_TRY(check_guide(s));
+    choose_guide(s);
+    return TAMIS_OK;
+}
+
+/* ---- the whole */
+
+static void preset(tamis_plan *plan, tamis_step *s, int k)
+{
+    s->node = (tamis_node){
+        .ctx = plan->ctx,
+        .blocks = &plan->blocks,
+        .params = s->params,
+        .in = tamis_priv_plan_format(plan, k),
+        .border = TAMIS_BORDER_REFLECT101,
+        .tile_w = DEFAULT_TILE_W,
+        .tile_h = DEFAULT_TILE_H,
+    };
+    s->node.work = tamis_priv_node_work(&s->node);
+    s->node.out = s->node.in;
+    tamis_priv_plan_size(plan, k, &s->node.w, &s->node.h);
+    if (plan->has_guide && k == 0) {
+        s->node.has_guide = 1;
+        s->node.guide = plan->guide;
+        s->node.guide_w = plan->guide_w;
+        s->node.guide_h = plan->guide_h;
+    }
+}
+
+tamis_status tamis_priv_step_make(tamis_plan *plan, int k, const tamis_filter *filter,
+                                  const void *params, const char *only)
+{
+    tamis_step *s = &plan->steps[k];
+    s->filter = filter;
+    TAMIS_TRY(tamis_filter_check(plan->ctx, filter, params));
+    s->params = tamis_priv_plan_alloc(plan, filter->params_size);
+    if (!s->params)
+        return tamis_priv_fail(plan->ctx, TAMIS_ERR_MEMORY, "plan: no memory");
+    memcpy(s->params, params, filter->params_size);
+    preset(plan, s, k);
+    TAMIS_TRY(filter->plan(&s->node));
+    TAMIS_TRY(output_size(s));
+    TAMIS_TRY(choose_rows(s));
+    return find_kernel(s, only);
+}
