@@ -1,9 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-# Filters: one folder each under filters/, named in filters/filters.list, which is the only registry.
+# Filters: one folder each under filters/, or one for a family that shares its private files, listed
+# as <name> or <folder>/<name> in filters/filters.list, which is the only registry.
 # <name>.c and <name>_*.c are compiled plainly; <name>_simd*.c once per instruction set of the
 # target, with TAMIS_ISA naming it. <name>.h is the public header, seen as <tamis/<name>.h>.
 
-file(STRINGS filters/filters.list TAMIS_FILTERS REGEX "^[a-z]")
+file(STRINGS filters/filters.list lines REGEX "^[a-z]")
+set(TAMIS_FILTERS "")
+set(TAMIS_FILTER_FOLDERS "")
+foreach(line ${lines})
+  get_filename_component(name ${line} NAME)
+  string(REGEX REPLACE "/.*" "" folder ${line})
+  list(APPEND TAMIS_FILTERS ${name})
+  list(APPEND TAMIS_FILTER_FOLDERS ${folder})
+  set(TAMIS_FOLDER_${name} ${folder})
+endforeach()
+list(REMOVE_DUPLICATES TAMIS_FILTER_FOLDERS)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS filters/filters.list)
 
 set(TAMIS_ISAS "")
@@ -35,17 +46,20 @@ set(TAMIS_SIMD_SOURCES "")
 set(declarations "")
 set(entries "")
 foreach(name ${TAMIS_FILTERS})
-  file(GLOB sources CONFIGURE_DEPENDS filters/${name}/*.c)
+  string(APPEND declarations "extern const tamis_filter tamis_priv_filter_${name};\n")
+  string(APPEND entries "    &tamis_priv_filter_${name},\n")
+  configure_file(filters/${TAMIS_FOLDER_${name}}/${name}.h ${TAMIS_HEADER_DIR}/tamis/${name}.h
+                 COPYONLY)
+endforeach()
+foreach(folder ${TAMIS_FILTER_FOLDERS})
+  file(GLOB sources CONFIGURE_DEPENDS filters/${folder}/*.c)
   list(FILTER sources EXCLUDE REGEX "_test\\.c$")
   set(simd ${sources})
   list(FILTER simd INCLUDE REGEX "_simd[a-z0-9_]*\\.c$")
   list(FILTER sources EXCLUDE REGEX "_simd[a-z0-9_]*\\.c$")
   list(APPEND TAMIS_FILTER_SOURCES ${sources})
   list(APPEND TAMIS_SIMD_SOURCES ${simd})
-  string(APPEND declarations "extern const tamis_filter tamis_priv_filter_${name};\n")
-  string(APPEND entries "    &tamis_priv_filter_${name},\n")
-  include(filters/${name}/${name}.cmake OPTIONAL) # what its sources need of the build
-  configure_file(filters/${name}/${name}.h ${TAMIS_HEADER_DIR}/tamis/${name}.h COPYONLY)
+  include(filters/${folder}/${folder}.cmake OPTIONAL) # what its sources need of the build
 endforeach()
 
 # Engine files of that name are compiled per instruction set as well; there is always a base.

@@ -103,7 +103,7 @@ def check_layers(path, text):
 
 def is_filter_header(name):
     found = re.match(r"tamis/(\w+)\.h$", name)
-    return bool(found) and os.path.isdir(os.path.join(ROOT, "filters", found.group(1)))
+    return bool(found) and not os.path.exists(os.path.join(ROOT, "include", name))
 
 
 def check_format(paths):

@@ -2,7 +2,7 @@
 # Every public header must compile alone, as C11 and as C++.
 file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/tamis/*.h)
 foreach(name ${TAMIS_FILTERS})
-  list(APPEND headers ${CMAKE_SOURCE_DIR}/filters/${name}/${name}.h)
+  list(APPEND headers ${CMAKE_SOURCE_DIR}/filters/${TAMIS_FOLDER_${name}}/${name}.h)
 endforeach()
 
 find_program(TAMIS_CXX NAMES g++ c++ clang++)
