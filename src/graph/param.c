@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameter tables: defaults, reading, checking and printing. */
+/* Values of parameters: defaults, reading, checking and printing, as the table row says. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,58 +7,10 @@
 
 #include "core/status.h"
 #include "cpu/kernel.h"
-#include "graph/registry.h"
 
 const char *const tamis_priv_border_names[] = {"reflect101", "reflect", "replicate", "wrap",
                                                "constant",   "valid",   NULL};
 const char *const tamis_priv_alpha_names[] = {"premultiply", "straight", "ignore", NULL};
-
-int tamis_filter_count(void)
-{
-    int n = 0;
-    while (tamis_priv_filters[n])
-        n++;
-    return n;
-}
-
-const tamis_filter *tamis_filter_at(int index)
-{
-    return index >= 0 && index < tamis_filter_count() ? tamis_priv_filters[index] : NULL;
-}
-
-const tamis_filter *tamis_filter_find(const char *name)
-{
-    for (int i = 0; tamis_priv_filters[i]; i++)
-        if (strcmp(tamis_priv_filters[i]->name, name) == 0)
-            return tamis_priv_filters[i];
-    return NULL;
-}
-
-const char *tamis_filter_name(const tamis_filter *filter)
-{
-    return filter->name;
-}
-
-const char *tamis_filter_brief(const tamis_filter *filter)
-{
-    return filter->brief;
-}
-
-const tamis_param *tamis_filter_params(const tamis_filter *filter, int *count)
-{
-    *count = filter->param_count;
-    return filter->params;
-}
-
-size_t tamis_filter_params_size(const tamis_filter *filter)
-{
-    return filter->params_size;
-}
-
-int tamis_filter_max_inputs(const tamis_filter *filter)
-{
-    return filter->max_inputs;
-}
 
 /* A parameter's value in a form that serves every type. */
 struct number {

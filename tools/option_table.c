@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every option that a command may take, and which takes which. */
+#include <string.h>
+
+#include "options.h"
+
+static const char *const progress_names[] = {"auto", "bar", "json", "none", NULL};
+const char *const tool_noise_names[] = {"gaussian", "saltpepper", "poisson", "speckle", NULL};
+
+#define OPTION(field, ...)                                                                         \
+    {                                                                                              \
+        .name = #field, .offset = offsetof(tool_options, field), __VA_ARGS__                       \
+    }
+
+const tool_option tool_option_table[] = {
+    OPTION(out, .letter = 'o', .kind = TOOL_TEXT, .arg = "OUT",
+           .groups = TOOL_GROUP_WRITE | TOOL_GROUP_REPORT,
+           .doc = "file, folder, template of {dir} {stem} {ext} {name}, or - for standard output"),
+    OPTION(overwrite, .kind = TOOL_FLAG,
+           .groups = TOOL_GROUP_WRITE | TOOL_GROUP_COMPARE | TOOL_GROUP_REPORT,
+           .doc = "replace files that exist"),
+    OPTION(skip_existing, .kind = TOOL_FLAG, .groups = TOOL_GROUP_WRITE,
+           .doc = "leave out inputs whose output exists"),
+    OPTION(in_place, .kind = TOOL_FLAG, .groups = TOOL_GROUP_FILTER,
+           .doc = "write each result over its input, instead of -o"),
+    OPTION(dry_run, .kind = TOOL_FLAG, .groups = TOOL_GROUP_FILTER,
+           .doc = "say what would be done, and write nothing"),
+    OPTION(strip, .kind = TOOL_FLAG, .groups = TOOL_GROUP_WRITE,
+           .doc = "do not carry metadata over"),
+    OPTION(guide, .kind = TOOL_TEXT, .arg = "FILE", .groups = TOOL_GROUP_GUIDE,
+           .doc = "second input, for filters that take one"),
+    OPTION(format, .kind = TOOL_TEXT, .arg = "NAME", .groups = TOOL_GROUP_WRITE,
+           .doc = "format to write: png, jpeg, tiff, pnm, pam, pfm, npy or raw; default: by the "
+                  "output's extension, else that of the input"),
+    OPTION(quality, .kind = TOOL_INT, .min = 1, .max = 100, .arg = "N", .groups = TOOL_GROUP_WRITE,
+           .doc = "JPEG quality; default 92"),
+    OPTION(level, .kind = TOOL_INT, .min = 1, .max = 9, .arg = "N", .groups = TOOL_GROUP_WRITE,
+           .doc = "PNG and deflate effort; default 6"),
+    OPTION(compression, .kind = TOOL_TEXT, .arg = "NAME", .groups = TOOL_GROUP_WRITE,
+           .doc = "TIFF compression: none, deflate or lzw; default deflate"),
+    OPTION(tiff_tile, .kind = TOOL_INT, .min = 16, .max = 65536, .arg = "N",
+           .groups = TOOL_GROUP_WRITE, .doc = "TIFF tile side, a multiple of 16; default: strips"),
+    OPTION(raw, .kind = TOOL_TEXT, .arg = "WxH:TYPE[:CHANNELS[:OFFSET]]", .groups = TOOL_GROUP_READ,
+           .doc = "inputs are headerless little-endian samples, such as 640x480:u16:1"),
+    OPTION(tile, .kind = TOOL_SIZE, .min = 1, .max = 1 << 20, .arg = "WxH",
+           .groups = TOOL_GROUP_FILTER, .doc = "size of the tiles; results do not depend on it"),
+    OPTION(progress, .kind = TOOL_CHOICE, .choices = progress_names, .def = "auto",
+           .groups = TOOL_GROUP_FILTER,
+           .doc = "progress on standard error; auto shows a bar on a terminal"),
+
+    OPTION(size, .kind = TOOL_SIZE, .min = 1, .max = 1 << 20, .arg = "WxH",
+           .groups = TOOL_GROUP_SHAPE,
+           .doc = "size of the picture; default 1920x1080, for verify 61x37"),
+    OPTION(type, .kind = TOOL_TEXT, .arg = "TYPE", .groups = TOOL_GROUP_SHAPE,
+           .doc = "sample type and channels, such as u8x3; default u8x3, for verify all"),
+    OPTION(filter, .kind = TOOL_TEXT, .arg = "CHAIN", .groups = TOOL_GROUP_MEASURE,
+           .doc = "only this filter; bench takes a chain too"),
+    OPTION(repeat, .kind = TOOL_INT, .min = 1, .max = 10000, .def = "5", .arg = "N",
+           .groups = TOOL_GROUP_REPEAT, .doc = "runs of which the fastest counts"),
+
+    OPTION(reference, .kind = TOOL_TEXT, .arg = "FILE", .groups = TOOL_GROUP_REPORT,
+           .doc = "picture that both should look like"),
+    OPTION(diff, .kind = TOOL_TEXT, .arg = "OUT", .groups = TOOL_GROUP_COMPARE,
+           .doc = "write the picture of absolute differences"),
+    OPTION(diff_gain, .kind = TOOL_NUMBER, .min = 1e-6, .max = 1e6, .def = "1", .arg = "X",
+           .groups = TOOL_GROUP_COMPARE, .doc = "multiply the differences in that picture"),
+    OPTION(peak, .kind = TOOL_NUMBER, .min = 1e-30, .max = 1e30, .arg = "X",
+           .groups = TOOL_GROUP_COMPARE | TOOL_GROUP_REPORT,
+           .doc = "data range for PSNR and SSIM; default 255, 65535 or 1 by sample type"),
+    OPTION(max_abs, .kind = TOOL_NUMBER, .min = 0, .max = 1e30, .arg = "X",
+           .groups = TOOL_GROUP_COMPARE, .doc = "fail when a sample differs by more"),
+    OPTION(max_mse, .kind = TOOL_NUMBER, .min = 0, .max = 1e30, .arg = "X",
+           .groups = TOOL_GROUP_COMPARE, .doc = "fail when the mean squared error is larger"),
+    OPTION(min_psnr, .kind = TOOL_NUMBER, .min = -1e30, .max = 1e30, .arg = "DB",
+           .groups = TOOL_GROUP_COMPARE, .doc = "fail when the PSNR is lower"),
+    OPTION(min_ssim, .kind = TOOL_NUMBER, .min = -1, .max = 1, .arg = "X",
+           .groups = TOOL_GROUP_COMPARE, .doc = "fail when the SSIM is lower"),
+
+    OPTION(kind, .kind = TOOL_CHOICE, .choices = tool_noise_names, .def = "gaussian",
+           .groups = TOOL_GROUP_NOISE, .doc = "kind of noise"),
+    OPTION(sigma, .kind = TOOL_TEXT, .def = "10%", .arg = "S", .groups = TOOL_GROUP_NOISE,
+           .doc = "standard deviation: gaussian in levels or % of the type's range, speckle in % "
+                  "of the sample"),
+    OPTION(amount, .kind = TOOL_NUMBER, .min = 0, .max = 1e9, .arg = "X",
+           .groups = TOOL_GROUP_NOISE,
+           .doc = "saltpepper: share of the pixels, 0 to 1, default 0.05; poisson: photons at the "
+                  "type's full range, default 255"),
+    OPTION(seed, .kind = TOOL_SEED, .def = "1", .arg = "N", .groups = TOOL_GROUP_NOISE,
+           .doc = "the same seed gives the same noise on every machine and thread count"),
+
+    OPTION(threads, .kind = TOOL_INT, .min = 1, .max = 1024, .arg = "N",
+           .groups = TOOL_GROUP_COMPUTE, .doc = "threads that filter; default: one per CPU"),
+    OPTION(cpu, .kind = TOOL_TEXT, .arg = "ISA", .groups = TOOL_GROUP_COMPUTE,
+           .doc = "highest instruction set to use: c, base, avx2 or avx512; default: "
+                  "TAMIS_CPU, else the best there is"),
+    OPTION(device, .kind = TOOL_TEXT, .def = "auto", .arg = "auto|cpu|cuda[:I]",
+           .groups = TOOL_GROUP_COMPUTE, .doc = "where to filter; cuda never falls back silently"),
+    OPTION(max_memory, .kind = TOOL_BYTES, .arg = "SIZE", .groups = TOOL_GROUP_COMPUTE,
+           .doc = "refuse work that needs more, such as 4G"),
+    OPTION(json, .kind = TOOL_FLAG, .groups = TOOL_GROUP_JSON,
+           .doc = "print one JSON object on standard output"),
+    OPTION(verbose, .letter = 'v', .kind = TOOL_FLAG, .groups = TOOL_GROUP_ALL,
+           .doc = "say more; twice for the library's own log"),
+    OPTION(quiet, .letter = 'q', .kind = TOOL_FLAG, .groups = TOOL_GROUP_ALL,
+           .doc = "say nothing but errors"),
+    OPTION(help, .letter = 'h', .kind = TOOL_FLAG, .groups = TOOL_GROUP_ALL,
+           .doc = "print help and leave"),
+    {.name = NULL}};
+
+int tool_option_applies(const tool_option *option, unsigned groups, const tamis_filter *filter)
+{
+    if (!(option->groups & (groups | TOOL_GROUP_ALL)))
+        return 0;
+    if ((option->groups & TOOL_GROUP_GUIDE) && filter && tamis_filter_max_inputs(filter) < 2)
+        return 0;
+    int count = 0;
+    const tamis_param *params = filter ? tamis_filter_params(filter, &count) : NULL;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(params[i].name, option->name) == 0)
+            return 0;
+    }
+    return 1;
+}
