@@ -5,8 +5,8 @@
 set -eu
 
 want="gcc g++ cmake ninja-build pkg-config libpng-dev libjpeg-dev libtiff-dev libjansson-dev"
-[ "${1:-}" = test ] && want="$want libcmocka-dev python3 clang-format"
-[ "${1:-}" = ci ] && want="$want libcmocka-dev python3 clang clang-format libclang-rt-14-dev \
+[ "${1:-}" = test ] && want="$want libcmocka-dev python3 clang-format locales"
+[ "${1:-}" = ci ] && want="$want libcmocka-dev python3 clang clang-format locales libclang-rt-14-dev \
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 
 if ! command -v dpkg-query >/dev/null; then

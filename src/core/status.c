@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/ctx.h"
+#include "core/number.h"
 
 const char *tamis_status_name(tamis_status status)
 {
@@ -45,7 +46,7 @@ static void emit(tamis_ctx *ctx, tamis_log_level level, const char *text, int is
 static tamis_status fail(tamis_ctx *ctx, tamis_status status, const char *format, va_list args)
 {
     char text[sizeof ctx->message];
-    vsnprintf(text, sizeof text, format, args);
+    tamis_priv_number_vprint(text, sizeof text, format, args);
     emit(ctx, TAMIS_LOG_ERROR, text, 1);
     return status;
 }
@@ -73,7 +74,7 @@ tamis_status tamis_ctx_fail(tamis_ctx *ctx, tamis_status status, const char *for
 static void log_text(tamis_ctx *ctx, tamis_log_level level, const char *format, va_list args)
 {
     char text[sizeof ctx->message];
-    vsnprintf(text, sizeof text, format, args);
+    tamis_priv_number_vprint(text, sizeof text, format, args);
     emit(ctx, level, text, 0);
 }
 

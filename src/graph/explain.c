@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plan in plain text. */
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "core/ctx.h"
+#include "core/number.h"
 #include "graph/plan.h"
 
 struct text {
@@ -16,7 +16,7 @@ static void __attribute__((format(printf, 2, 3))) add(struct text *t, const char
     va_list args;
     va_start(args, format);
     size_t room = t->length < t->size ? t->size - t->length : 0;
-    int n = vsnprintf(room ? t->buf + t->length : NULL, room, format, args);
+    int n = tamis_priv_number_vprint(room ? t->buf + t->length : NULL, room, format, args);
     va_end(args);
     t->length += n > 0 ? (size_t)n : 0;
 }

@@ -2,9 +2,9 @@
 /* Values of parameters: defaults, reading, checking and printing, as the table row says. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/number.h"
 #include "core/status.h"
 #include "cpu/kernel.h"
 
@@ -101,8 +101,8 @@ static const char *range_text(const tamis_param *p, char *buf, size_t size)
     if (p->type != TAMIS_PARAM_CHOICE) {
         const char *odd = p->odd ? "odd, " : "";
         const char *space = p->unit && *p->unit ? " " : "";
-        snprintf(buf, size, "%s%.10g .. %.10g%s%s%s", odd, p->min, p->max, space,
-                 p->unit ? p->unit : "", has_auto(p) ? ", or auto" : "");
+        tamis_priv_number_print(buf, size, "%s%.10g .. %.10g%s%s%s", odd, p->min, p->max, space,
+                                p->unit ? p->unit : "", has_auto(p) ? ", or auto" : "");
         return buf;
     }
     *buf = '\0';
@@ -141,7 +141,7 @@ static int read_number(const char **text, double *out)
         return 0;
     memcpy(copy, *text, n);
     copy[n] = '\0';
-    *out = strtod(copy, &end);
+    *out = tamis_priv_number_read(copy, &end);
     if (end != copy + n || !isfinite(*out))
         return 0;
     *text += n;
@@ -206,7 +206,7 @@ static void print_number(const tamis_param *p, struct number n, char *buf, size_
         if (n.a < count)
             snprintf(buf, size, "%s", p->choices[(unsigned)n.a]);
         else
-            snprintf(buf, size, "%.0f", n.a);
+            tamis_priv_number_print(buf, size, "%.0f", n.a);
         return;
     }
     if (has_auto(p) && n.a == p->def) {
@@ -215,13 +215,13 @@ static void print_number(const tamis_param *p, struct number n, char *buf, size_
     }
     /* The fewest digits that read back as the same number. */
     for (int digits = 6; digits <= 17; digits++) {
-        snprintf(buf, size, "%.*g", digits, n.a);
-        if (strtod(buf, NULL) == n.a || n.a != n.a)
+        tamis_priv_number_print(buf, size, "%.*g", digits, n.a);
+        if (tamis_priv_number_read(buf, NULL) == n.a || n.a != n.a)
             break;
     }
     size_t used = strlen(buf);
     if (p->type == TAMIS_PARAM_SIZE && n.a != n.b)
-        snprintf(buf + used, size - used, "x%.0f", n.b);
+        tamis_priv_number_print(buf + used, size - used, "x%.0f", n.b);
     else if (n.percent)
         snprintf(buf + used, size - used, "%%");
 }

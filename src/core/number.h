@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers in text, always as C writes them: a program that chose a locale with decimal commas gives
+ * and gets the same chains and messages as every other. */
+#ifndef TAMIS_CORE_NUMBER_H
+#define TAMIS_CORE_NUMBER_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/* strtod(), snprintf() and vsnprintf() in the "C" locale. The calling thread's own locale is back
+ * when they return; other threads never see a change. */
+double tamis_priv_number_read(const char *text, char **end);
+int tamis_priv_number_print(char *buf, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int tamis_priv_number_vprint(char *buf, size_t size, const char *format, va_list args);
+
+#endif
