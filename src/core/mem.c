@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/ctx.h"
+#include "core/number.h"
 
 #define ALIGNMENT 64
 
@@ -61,10 +62,11 @@ tamis_status tamis_priv_mem_check(tamis_ctx *ctx, size_t size, const char *what)
     size_t held = atomic_load(&ctx->bytes);
     if (ctx->max_bytes == 0 || tamis_priv_size_add(held, size) <= ctx->max_bytes)
         return TAMIS_OK;
-    return tamis_priv_fail(
-        ctx, TAMIS_ERR_LIMIT,
-        "%s needs %.1f MiB besides %.1f MiB in use; the memory limit is %.1f MiB", what,
-        (double)size / 1048576, (double)held / 1048576, (double)ctx->max_bytes / 1048576);
+    char need[TAMIS_BYTES_TEXT], used[TAMIS_BYTES_TEXT], limit[TAMIS_BYTES_TEXT];
+    return tamis_priv_fail(ctx, TAMIS_ERR_LIMIT,
+                           "%s needs %s besides %s in use; the memory limit is %s", what,
+                           tamis_priv_bytes_print(size, need), tamis_priv_bytes_print(held, used),
+                           tamis_priv_bytes_print(ctx->max_bytes, limit));
 }
 
 size_t tamis_priv_size_mul(size_t a, size_t b)

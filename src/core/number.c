@@ -51,3 +51,20 @@ int tamis_priv_number_print(char *buf, size_t size, const char *format, ...)
     va_end(args);
     return n;
 }
+
+const char *tamis_priv_bytes_print(size_t bytes, char buf[TAMIS_BYTES_TEXT])
+{
+    static const char units[] = "KMGTPE";
+    if (bytes < 1024) {
+        tamis_priv_number_print(buf, TAMIS_BYTES_TEXT, "%zu byte%s", bytes, bytes == 1 ? "" : "s");
+        return buf;
+    }
+    double value = (double)bytes / 1024;
+    size_t unit = 0;
+    while (value >= 1023.95 && units[unit + 1]) { /* what would be printed as 1024.0 */
+        value /= 1024;
+        unit++;
+    }
+    tamis_priv_number_print(buf, TAMIS_BYTES_TEXT, "%.1f %ciB", value, units[unit]);
+    return buf;
+}

@@ -14,4 +14,8 @@ int tamis_priv_number_print(char *buf, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int tamis_priv_number_vprint(char *buf, size_t size, const char *format, va_list args);
 
+/* "512 bytes", "12.0 KiB", "3.4 MiB" or "1.5 GiB"; returns buf, which has room for the longest. */
+enum { TAMIS_BYTES_TEXT = 40 };
+const char *tamis_priv_bytes_print(size_t bytes, char buf[TAMIS_BYTES_TEXT]);
+
 #endif

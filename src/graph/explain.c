@@ -50,7 +50,7 @@ static void add_step(struct text *t, const tamis_plan *plan, int k)
 size_t tamis_plan_explain(const tamis_plan *plan, char *buf, size_t size)
 {
     struct text t = {buf, size, 0};
-    char format[64];
+    char format[64], bytes[TAMIS_BYTES_TEXT];
     int32_t w, h;
     if (size)
         *buf = '\0';
@@ -62,9 +62,9 @@ size_t tamis_plan_explain(const tamis_plan *plan, char *buf, size_t size)
     add(&t, "%d write %s %dx%d\n", plan->count + 1,
         tamis_format_print(tamis_plan_format(plan), format, sizeof format), w, h);
     const tamis_segment *last = &plan->segments[plan->segment_count - 1];
-    add(&t, "tiles of %dx%d, %d thread%s on %s, %.2f MiB of buffers\n", last->tile_w, last->tile_h,
+    size_t held = plan->slot_bytes * (size_t)plan->slot_count + plan->hold_bytes;
+    add(&t, "tiles of %dx%d, %d thread%s on %s, %s of buffers\n", last->tile_w, last->tile_h,
         tamis_ctx_threads(plan->ctx), tamis_ctx_threads(plan->ctx) == 1 ? "" : "s",
-        plan->ctx->cpu_name,
-        ((double)plan->slot_bytes * plan->slot_count + (double)plan->hold_bytes) / 1048576);
+        plan->ctx->cpu_name, tamis_priv_bytes_print(held, bytes));
     return t.length;
 }

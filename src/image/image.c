@@ -6,6 +6,7 @@
 #include <tamis/image.h>
 
 #include "core/mem.h"
+#include "core/number.h"
 #include "core/status.h"
 
 #define ROW_ALIGNMENT 64
@@ -76,9 +77,10 @@ tamis_status tamis_image_create(tamis_ctx *ctx, tamis_format format, int32_t w, 
     tamis_buffer *buffer = tamis_priv_mem_alloc(ctx, sizeof *buffer);
     void *data = buffer ? tamis_priv_mem_alloc(ctx, total) : NULL;
     if (!data) {
+        char need[TAMIS_BYTES_TEXT];
         tamis_priv_mem_free(ctx, buffer);
-        return tamis_priv_fail(ctx, TAMIS_ERR_MEMORY, "image: no memory for %dx%d (%.1f MiB)", w, h,
-                               (double)total / 1048576);
+        return tamis_priv_fail(ctx, TAMIS_ERR_MEMORY, "image: no memory for %dx%d (%s)", w, h,
+                               tamis_priv_bytes_print(total, need));
     }
     *buffer = (tamis_buffer){.ctx = ctx, .data = data};
     atomic_init(&buffer->refs, 1);

@@ -102,6 +102,30 @@ static void messages_are_cut_and_logged(void **state)
     tamis_ctx_free(&ctx);
 }
 
+/* Amounts below a MiB are no "0.1 MiB". */
+static void amounts_have_fitting_units(void **state)
+{
+    static const struct {
+        size_t limit;
+        const char *text;
+    } rows[] = {{900, "limit is 900 bytes"},         {1, "limit is 1 byte"},
+                {1024, "limit is 1.0 KiB"},          {100 << 10, "limit is 100.0 KiB"},
+                {(1 << 20) - 1, "limit is 1.0 MiB"}, {(1 << 20) * 5 / 2, "limit is 2.5 MiB"}};
+    tamis_format gray = {.type = TAMIS_U8, .channels = 1};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tamis_ctx_options o = {.threads = 1, .max_bytes = rows[i].limit};
+        tamis_image image;
+        tamis_ctx *ctx;
+        assert_int_equal(tamis_ctx_create(&o, &ctx), TAMIS_OK);
+        assert_int_equal(tamis_image_create(ctx, gray, 64, 50000, &image), TAMIS_ERR_LIMIT);
+        unit_message_has(ctx, "needs 3.1 MiB");
+        unit_message_has(ctx, rows[i].text);
+        tamis_ctx_free(&ctx);
+    }
+}
+
 static void statuses_have_names(void **state)
 {
     (void)state;
@@ -119,6 +143,7 @@ int main(void)
         cmocka_unit_test(bad_options_are_logged),
         cmocka_unit_test(environment_chooses_the_cpu),
         cmocka_unit_test(messages_are_cut_and_logged),
+        cmocka_unit_test(amounts_have_fitting_units),
         cmocka_unit_test(statuses_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
