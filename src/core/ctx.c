@@ -32,11 +32,11 @@ const char *tamis_version(void)
 }
 
 /* There is no context yet to carry the text. */
-static tamis_status refuse(const tamis_ctx_options *options, const char *text)
+static tamis_status refuse(const tamis_ctx_options *options, tamis_status status, const char *text)
 {
     if (options->log)
         options->log(options->log_user, TAMIS_LOG_ERROR, text);
-    return TAMIS_ERR_ARGUMENT;
+    return status;
 }
 
 static tamis_status choose_threads(const tamis_ctx_options *options, int *out)
@@ -45,7 +45,7 @@ static tamis_status choose_threads(const tamis_ctx_options *options, int *out)
     if (options->threads < 0 || options->threads > MAX_THREADS) {
         snprintf(text, sizeof text, "threads = %d is outside 0 .. %d", options->threads,
                  MAX_THREADS);
-        return refuse(options, text);
+        return refuse(options, TAMIS_ERR_ARGUMENT, text);
     }
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     int all = cpus < 1 ? 1 : cpus > MAX_THREADS ? MAX_THREADS : (int)cpus;
@@ -57,15 +57,16 @@ static tamis_status choose_cpu(const tamis_ctx_options *options, unsigned *out)
 {
     char text[192];
     unsigned have = tamis_priv_cpu_detect(), want = have;
+    const char *from = options->cpu ? "cpu" : "TAMIS_CPU";
     const char *name = options->cpu ? options->cpu : getenv("TAMIS_CPU");
     if (name && *name && !tamis_priv_cpu_parse(name, &want)) {
-        snprintf(text, sizeof text, "cpu = \"%s\" is none of c, base, avx2, avx512", name);
-        return refuse(options, text);
+        snprintf(text, sizeof text, "%s = \"%.64s\" is none of c, base, avx2, avx512", from, name);
+        return refuse(options, TAMIS_ERR_ARGUMENT, text);
     }
     if (want & ~have) {
-        snprintf(text, sizeof text, "cpu = \"%s\": this machine has only %s", name,
+        snprintf(text, sizeof text, "%s = \"%s\": this machine has only %s", from, name,
                  tamis_priv_cpu_name(have));
-        return refuse(options, text);
+        return refuse(options, TAMIS_ERR_ARGUMENT, text);
     }
     *out = want;
     return TAMIS_OK;
@@ -85,7 +86,7 @@ tamis_status tamis_ctx_create(const tamis_ctx_options *options, tamis_ctx **out)
     const tamis_allocator *a = options->allocator ? options->allocator : &default_allocator;
     tamis_ctx *ctx = a->alloc(a->user, sizeof *ctx);
     if (!ctx)
-        return TAMIS_ERR_MEMORY;
+        return refuse(options, TAMIS_ERR_MEMORY, "no memory for a context");
     *ctx = (tamis_ctx){.allocator = *a,
                        .max_bytes = options->max_bytes,
                        .cpu = cpu,
@@ -96,7 +97,7 @@ tamis_status tamis_ctx_create(const tamis_ctx_options *options, tamis_ctx **out)
     ctx->pool = tamis_priv_pool_create(ctx, threads);
     if (!ctx->pool) {
         tamis_ctx_free(&ctx);
-        return TAMIS_ERR_MEMORY;
+        return refuse(options, TAMIS_ERR_MEMORY, "no memory for the threads of a context");
     }
     *out = ctx;
     return TAMIS_OK;

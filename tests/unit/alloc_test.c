@@ -119,16 +119,32 @@ static void every_chain_survives(void **state)
         }
 }
 
+static void remember(void *user, tamis_log_level level, const char *text)
+{
+    if (level == TAMIS_LOG_ERROR)
+        snprintf(user, 64, "%s", text);
+}
+
+/* There is no context to ask, so the log is told. */
 static void allocators_without_memory(void **state)
 {
-    meter m = {.fail_at = 1};
-    tamis_allocator allocator = {metered_alloc, metered_free, &m};
-    tamis_ctx_options options = {.allocator = &allocator};
-    tamis_ctx *ctx = (tamis_ctx *)&m;
-
     (void)state;
-    assert_int_equal(tamis_ctx_create(&options, &ctx), TAMIS_ERR_MEMORY);
-    assert_null(ctx);
+    for (long fail_at = 1;; fail_at++) {
+        char said[64] = "";
+        meter m = {.fail_at = fail_at};
+        tamis_allocator allocator = {metered_alloc, metered_free, &m};
+        tamis_ctx_options options = {
+            .threads = 2, .allocator = &allocator, .log = remember, .log_user = said};
+        tamis_ctx *ctx = (tamis_ctx *)&m;
+        if (tamis_ctx_create(&options, &ctx) == TAMIS_OK) {
+            tamis_ctx_free(&ctx);
+            assert_true(fail_at > 2);
+            return;
+        }
+        assert_null(ctx);
+        assert_non_null(strstr(said, "no memory"));
+        assert_int_equal(atomic_load(&m.held), 0);
+    }
 }
 
 int main(void)

@@ -75,6 +75,13 @@ static void environment_chooses_the_cpu(void **state)
     tamis_ctx_free(&ctx);
     setenv("TAMIS_CPU", "z80", 1);
     assert_int_equal(tamis_ctx_create(NULL, &ctx), TAMIS_ERR_ARGUMENT);
+    lines log = {0};
+    o = (tamis_ctx_options){.log = remember, .log_user = &log};
+    assert_int_equal(tamis_ctx_create(&o, &ctx), TAMIS_ERR_ARGUMENT);
+    assert_non_null(strstr(log.last, "TAMIS_CPU = \"z80\""));
+    o.cpu = "6502"; /* then the variable is not to blame */
+    assert_int_equal(tamis_ctx_create(&o, &ctx), TAMIS_ERR_ARGUMENT);
+    assert_ptr_equal(strstr(log.last, "cpu = \"6502\""), log.last);
     unsetenv("TAMIS_CPU");
 }
 
