@@ -14,6 +14,20 @@ enum {
 
 /* TAMIS_CPU_* flags of this machine. */
 unsigned tamis_priv_cpu_detect(void);
+
+/* What an x86 CPU says of itself: registers of the instruction CPUID by leaf, and XCR0, which tells
+ * what state the system saves. */
+enum {
+    TAMIS_CPUID_1_ECX,
+    TAMIS_CPUID_7_EBX,
+    TAMIS_CPUID_7_ECX,
+    TAMIS_CPUID_80000001_ECX,
+    TAMIS_CPUID_XCR0,
+    TAMIS_CPUID_COUNT
+};
+/* TAMIS_CPU_* flags of an x86 CPU that says so: only sets of which nothing lacks. */
+unsigned tamis_priv_cpu_flags(const unsigned words[TAMIS_CPUID_COUNT]);
+
 /* "c", "base", "avx2", "avx512": the name of the highest set in flags, which may be a machine's
  * sets or the one that a kernel row needs. */
 const char *tamis_priv_cpu_name(unsigned flags);
