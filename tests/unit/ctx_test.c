@@ -32,6 +32,7 @@ static void defaults(void **state)
     tamis_ctx_free(&ctx);
     tamis_ctx_free(NULL);
     assert_string_equal(tamis_version(), TAMIS_VERSION_STRING);
+    assert_string_equal(tamis_version(), TEST_BUILD_VERSION); /* of the .so and the .pc file */
 }
 
 static void bad_options_are_logged(void **state)
