@@ -9,6 +9,8 @@
 
 void tamis_meta_clear(tamis_meta *meta)
 {
+    if (!meta)
+        return;
     for (size_t i = 0; i < meta->count; i++) {
         free(meta->entries[i].name);
         free(meta->entries[i].data);
@@ -27,7 +29,7 @@ static tamis_meta_entry *find(const tamis_meta *meta, const char *name)
 
 const tamis_meta_entry *tamis_meta_find(const tamis_meta *meta, const char *name)
 {
-    return find(meta, name);
+    return meta && name ? find(meta, name) : NULL;
 }
 
 /* A new entry with that name and no data, or NULL. */
@@ -72,6 +74,8 @@ tamis_status tamis_priv_meta_append(tamis_meta *meta, const char *name, uint8_t 
 
 tamis_status tamis_meta_set(tamis_meta *meta, const char *name, const void *data, size_t size)
 {
+    if (!meta || !name || (!data && size))
+        return TAMIS_ERR_ARGUMENT;
     uint8_t *copy = malloc(size ? size : 1);
     if (!copy)
         return TAMIS_ERR_MEMORY;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "meta.h"
+#include "require.h"
 
 #define DEFAULT_MAX_PIXELS ((uint64_t)1 << 34)
 #define MAX_PIXELS         ((uint64_t)1 << 58) /* so that byte counts fit into 64 bits */
@@ -130,7 +131,10 @@ static tamis_status open_content(tamis_reader *reader, const char *path)
 tamis_status tamis_reader_open(tamis_ctx *ctx, const char *path, const tamis_read_options *options,
                                tamis_reader **out)
 {
+    TAMIS_IO_REQUIRE(ctx, out);
     *out = NULL;
+    TAMIS_IO_REQUIRE(ctx, ctx);
+    TAMIS_IO_REQUIRE(ctx, path);
     tamis_reader *reader = calloc(1, sizeof *reader);
     if (!reader)
         return tamis_ctx_fail(ctx, TAMIS_ERR_MEMORY, "%s: no memory", path);
@@ -158,6 +162,8 @@ tamis_status tamis_reader_open(tamis_ctx *ctx, const char *path, const tamis_rea
 
 tamis_status tamis_reader_info(tamis_reader *reader, int page, tamis_file_info *out)
 {
+    TAMIS_IO_REQUIRE(NULL, reader);
+    TAMIS_IO_REQUIRE(reader->ctx, out);
     tamis_status status = stored_info(reader, page, out);
     if (status == TAMIS_OK && out->orientation >= 5 && !reader->keep_orientation) {
         int32_t w = out->w;
@@ -192,7 +198,12 @@ static tamis_status read_upright(tamis_reader *reader, int page, tamis_image *im
 tamis_status tamis_reader_read(tamis_reader *reader, int page, tamis_image *image, tamis_meta *meta)
 {
     tamis_meta own = {0};
-    *image = (tamis_image){0};
+    if (image)
+        *image = (tamis_image){0};
+    if (meta)
+        *meta = own;
+    TAMIS_IO_REQUIRE(NULL, reader);
+    TAMIS_IO_REQUIRE(reader->ctx, image);
     tamis_status status = read_upright(reader, page, image, &own);
     if (status != TAMIS_OK)
         tamis_image_unref(image);
@@ -221,6 +232,7 @@ tamis_status tamis_image_load(tamis_ctx *ctx, const char *path, tamis_image *ima
                               tamis_meta *meta)
 {
     tamis_reader *reader;
+    TAMIS_IO_REQUIRE(ctx, image);
     *image = (tamis_image){0};
     if (meta)
         *meta = (tamis_meta){0};

@@ -9,6 +9,7 @@
 
 #include "bytes.h"
 #include "meta.h"
+#include "require.h"
 #include "target.h"
 
 #define DEFAULT_QUALITY 92
@@ -177,7 +178,10 @@ tamis_status tamis_writer_open(tamis_ctx *ctx, const char *path, const tamis_wri
                                tamis_writer **out)
 {
     static const tamis_write_options defaults;
+    TAMIS_IO_REQUIRE(ctx, out);
     *out = NULL;
+    TAMIS_IO_REQUIRE(ctx, ctx);
+    TAMIS_IO_REQUIRE(ctx, path);
     tamis_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
         return tamis_ctx_fail(ctx, TAMIS_ERR_MEMORY, "%s: no memory", path);
@@ -248,6 +252,8 @@ static tamis_status write_page(tamis_writer *writer, const tamis_image *image,
 tamis_status tamis_writer_write(tamis_writer *writer, const tamis_image *image,
                                 const tamis_meta *meta)
 {
+    TAMIS_IO_REQUIRE(NULL, writer);
+    TAMIS_IO_REQUIRE(writer->ctx, image);
     if (writer->failed || writer->finished)
         return tamis_priv_writer_fail(writer, TAMIS_ERR_WRITE, "writing has already ended");
     tamis_status status = write_page(writer, image, meta);
@@ -259,6 +265,7 @@ tamis_status tamis_writer_write(tamis_writer *writer, const tamis_image *image,
 
 tamis_status tamis_writer_finish(tamis_writer *writer)
 {
+    TAMIS_IO_REQUIRE(NULL, writer);
     if (writer->failed || writer->finished || writer->pages == 0)
         return tamis_priv_writer_fail(writer, TAMIS_ERR_WRITE, "nothing whole to finish");
     writer->finished = 1;

@@ -21,7 +21,11 @@ extern "C" {
 #endif
 
 /* Every function that can fail returns one of these; TAMIS_OK is 0. The text that explains an
- * error (names, values, allowed ranges) goes to the context: see tamis_ctx_last_message(). */
+ * error (names, values, allowed ranges) goes to the context: see tamis_ctx_last_message().
+ *
+ * Pointers may be NULL only where the text says so. Functions that return a status refuse any other
+ * NULL with ARGUMENT; for the rest a NULL handle, image or filter is one that holds nothing: they
+ * return 0, NULL or an empty text. */
 typedef enum tamis_status {
     TAMIS_OK = 0,
     TAMIS_ERR_ARGUMENT,    /* a parameter, name or image is not acceptable */

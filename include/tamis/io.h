@@ -46,7 +46,8 @@ typedef struct tamis_meta {
 TAMIS_API void tamis_meta_clear(tamis_meta *meta);
 /* The entry of that name, which belongs to meta, or NULL. */
 TAMIS_API const tamis_meta_entry *tamis_meta_find(const tamis_meta *meta, const char *name);
-/* Adds or replaces an entry; data is copied. Errors: MEMORY. */
+/* Adds or replaces an entry; data is copied, and may be NULL when size is 0. Errors:
+ * ARGUMENT (NULL), MEMORY. */
 TAMIS_API tamis_status tamis_meta_set(tamis_meta *meta, const char *name, const void *data,
                                       size_t size);
 

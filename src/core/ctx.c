@@ -77,9 +77,11 @@ tamis_status tamis_ctx_create(const tamis_ctx_options *options, tamis_ctx **out)
     static const tamis_ctx_options defaults = {0};
     int threads = 0;
     unsigned cpu = 0;
-    *out = NULL;
     if (!options)
         options = &defaults;
+    if (!out)
+        return refuse(options, TAMIS_ERR_ARGUMENT, "tamis_ctx_create: out is NULL");
+    *out = NULL;
     TAMIS_TRY(choose_threads(options, &threads));
     TAMIS_TRY(choose_cpu(options, &cpu));
 
@@ -116,20 +118,20 @@ void tamis_ctx_free(tamis_ctx **ctx)
 
 int tamis_ctx_threads(const tamis_ctx *ctx)
 {
-    return tamis_priv_pool_threads(ctx->pool);
+    return ctx ? tamis_priv_pool_threads(ctx->pool) : 0;
 }
 
 const char *tamis_ctx_cpu(const tamis_ctx *ctx)
 {
-    return ctx->cpu_name;
+    return ctx ? ctx->cpu_name : "";
 }
 
 size_t tamis_ctx_bytes(const tamis_ctx *ctx)
 {
-    return atomic_load(&ctx->bytes);
+    return ctx ? atomic_load(&ctx->bytes) : 0;
 }
 
 size_t tamis_ctx_peak_bytes(const tamis_ctx *ctx)
 {
-    return atomic_load(&ctx->peak_bytes);
+    return ctx ? atomic_load(&ctx->peak_bytes) : 0;
 }

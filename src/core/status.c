@@ -60,6 +60,11 @@ tamis_status tamis_priv_fail(tamis_ctx *ctx, tamis_status status, const char *fo
     return status;
 }
 
+tamis_status tamis_priv_fail_null(tamis_ctx *ctx, const char *function, const char *argument)
+{
+    return tamis_ctx_fail(ctx, TAMIS_ERR_ARGUMENT, "%s: %s is NULL", function, argument);
+}
+
 tamis_status tamis_ctx_fail(tamis_ctx *ctx, tamis_status status, const char *format, ...)
 {
     if (ctx) {
@@ -97,7 +102,10 @@ void tamis_ctx_log(tamis_ctx *ctx, tamis_log_level level, const char *format, ..
 
 const char *tamis_ctx_last_message(const tamis_ctx *ctx, char *buf, size_t size)
 {
-    if (size == 0)
+    if (size == 0 || !buf)
+        return buf;
+    *buf = '\0';
+    if (!ctx)
         return buf;
     /* The lock is the only part that changes: reading a message leaves the context as it was. */
     pthread_mutex_t *mutex = (pthread_mutex_t *)&ctx->log_mutex;

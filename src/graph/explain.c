@@ -49,11 +49,13 @@ static void add_step(struct text *t, const tamis_plan *plan, int k)
 
 size_t tamis_plan_explain(const tamis_plan *plan, char *buf, size_t size)
 {
-    struct text t = {buf, size, 0};
+    struct text t = {buf, buf ? size : 0, 0};
     char format[64], bytes[TAMIS_BYTES_TEXT];
     int32_t w, h;
-    if (size)
+    if (t.size)
         *buf = '\0';
+    if (!plan)
+        return 0;
     add(&t, "0 read %s %dx%d\n", tamis_format_print(plan->in, format, sizeof format), plan->w,
         plan->h);
     for (int k = 0; k < plan->count; k++)

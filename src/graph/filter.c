@@ -20,7 +20,7 @@ const tamis_filter *tamis_filter_at(int index)
 
 const tamis_filter *tamis_filter_find(const char *name)
 {
-    for (int i = 0; tamis_priv_filters[i]; i++)
+    for (int i = 0; name && tamis_priv_filters[i]; i++)
         if (strcmp(tamis_priv_filters[i]->name, name) == 0)
             return tamis_priv_filters[i];
     return NULL;
@@ -28,32 +28,35 @@ const tamis_filter *tamis_filter_find(const char *name)
 
 const char *tamis_filter_name(const tamis_filter *filter)
 {
-    return filter->name;
+    return filter ? filter->name : "";
 }
 
 const char *tamis_filter_brief(const tamis_filter *filter)
 {
-    return filter->brief;
+    return filter ? filter->brief : "";
 }
 
 const tamis_param *tamis_filter_params(const tamis_filter *filter, int *count)
 {
-    *count = filter->param_count;
-    return filter->params;
+    if (count)
+        *count = filter ? filter->param_count : 0;
+    return filter ? filter->params : NULL;
 }
 
 size_t tamis_filter_params_size(const tamis_filter *filter)
 {
-    return filter->params_size;
+    return filter ? filter->params_size : 0;
 }
 
 int tamis_filter_max_inputs(const tamis_filter *filter)
 {
-    return filter->max_inputs;
+    return filter ? filter->max_inputs : 0;
 }
 
 int tamis_filter_kernel(const tamis_filter *filter, int index, tamis_kernel_info *out)
 {
+    if (!filter || !out)
+        return 0;
     for (int t = 0; index >= 0 && filter->kernels[t]; t++) {
         for (const tamis_kernel *k = filter->kernels[t]; k->fn; k++) {
             if (index-- > 0)

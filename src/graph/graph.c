@@ -9,6 +9,9 @@
 
 tamis_status tamis_graph_create(tamis_ctx *ctx, tamis_graph **out)
 {
+    TAMIS_REQUIRE(ctx, out);
+    *out = NULL;
+    TAMIS_REQUIRE(ctx, ctx);
     *out = tamis_priv_mem_zalloc(ctx, sizeof **out);
     if (!*out)
         return tamis_priv_fail(ctx, TAMIS_ERR_MEMORY, "chain: no memory");
@@ -47,9 +50,9 @@ static tamis_status grow(tamis_graph *graph)
 
 tamis_status tamis_graph_add(tamis_graph *graph, const tamis_filter *filter, const void *params)
 {
+    TAMIS_REQUIRE(NULL, graph);
     tamis_ctx *ctx = graph->ctx;
-    if (!filter)
-        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "chain: filter is NULL");
+    TAMIS_REQUIRE(ctx, filter);
     if (graph->size >= TAMIS_GRAPH_MAX_SIZE)
         return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "chain: more than %d filters",
                                TAMIS_GRAPH_MAX_SIZE);
@@ -70,15 +73,15 @@ tamis_status tamis_graph_add(tamis_graph *graph, const tamis_filter *filter, con
 
 int tamis_graph_size(const tamis_graph *graph)
 {
-    return graph->size;
+    return graph ? graph->size : 0;
 }
 
 const tamis_filter *tamis_graph_filter(const tamis_graph *graph, int index)
 {
-    return index >= 0 && index < graph->size ? graph->items[index].filter : NULL;
+    return index >= 0 && index < tamis_graph_size(graph) ? graph->items[index].filter : NULL;
 }
 
 const void *tamis_graph_params(const tamis_graph *graph, int index)
 {
-    return index >= 0 && index < graph->size ? graph->items[index].params : NULL;
+    return index >= 0 && index < tamis_graph_size(graph) ? graph->items[index].params : NULL;
 }

@@ -63,6 +63,8 @@ static void store(const tamis_param *p, void *params, struct number n)
 
 void tamis_filter_defaults(const tamis_filter *filter, void *params)
 {
+    if (!filter || !params)
+        return;
     memset(params, 0, filter->params_size);
     for (int i = 0; i < filter->param_count; i++) {
         const tamis_param *p = &filter->params[i];
@@ -185,6 +187,11 @@ static int in_range(const tamis_param *p, struct number n)
 tamis_status tamis_filter_set(tamis_ctx *ctx, const tamis_filter *filter, void *params,
                               const char *name, const char *text)
 {
+    TAMIS_REQUIRE(ctx, ctx);
+    TAMIS_REQUIRE(ctx, filter);
+    TAMIS_REQUIRE(ctx, params);
+    TAMIS_REQUIRE(ctx, name);
+    TAMIS_REQUIRE(ctx, text);
     const tamis_param *p = find(filter, name);
     if (!p)
         return unknown_name(ctx, filter, name);
@@ -228,6 +235,9 @@ static void print_number(const tamis_param *p, struct number n, char *buf, size_
 
 tamis_status tamis_filter_check(tamis_ctx *ctx, const tamis_filter *filter, const void *params)
 {
+    TAMIS_REQUIRE(ctx, ctx);
+    TAMIS_REQUIRE(ctx, filter);
+    TAMIS_REQUIRE(ctx, params);
     for (int i = 0; i < filter->param_count; i++) {
         const tamis_param *p = &filter->params[i];
         struct number n = load(p, params);
@@ -243,9 +253,10 @@ tamis_status tamis_filter_check(tamis_ctx *ctx, const tamis_filter *filter, cons
 const char *tamis_filter_get(const tamis_filter *filter, const void *params, const char *name,
                              char *buf, size_t size)
 {
-    const tamis_param *p = find(filter, name);
-    if (size)
-        *buf = '\0';
+    if (!buf || size == 0)
+        return buf;
+    *buf = '\0';
+    const tamis_param *p = filter && params && name ? find(filter, name) : NULL;
     if (p)
         print_number(p, load(p, params), buf, size);
     return buf;

@@ -101,7 +101,10 @@ static tamis_status read_chain(struct reader *r, tamis_graph *graph)
 
 tamis_status tamis_graph_parse(tamis_ctx *ctx, const char *text, tamis_graph **out)
 {
+    TAMIS_REQUIRE(ctx, out);
     *out = NULL;
+    TAMIS_REQUIRE(ctx, ctx);
+    TAMIS_REQUIRE(ctx, text);
     tamis_graph *graph;
     TAMIS_TRY(tamis_graph_create(ctx, &graph));
     struct reader r = {ctx, text, text};
@@ -156,10 +159,10 @@ static void print_filter(struct writer *w, tamis_ctx *ctx, const struct tamis_gr
 
 size_t tamis_graph_print(const tamis_graph *graph, char *buf, size_t size)
 {
-    struct writer w = {buf, size, 0};
-    if (size)
+    struct writer w = {buf, buf ? size : 0, 0};
+    if (w.size)
         *buf = '\0';
-    for (int i = 0; i < graph->size; i++) {
+    for (int i = 0; i < tamis_graph_size(graph); i++) {
         if (i)
             put(&w, ",");
         print_filter(&w, graph->ctx, &graph->items[i]);

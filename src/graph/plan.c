@@ -203,7 +203,10 @@ tamis_status tamis_plan_create(tamis_ctx *ctx, const tamis_graph *graph, tamis_f
                                tamis_plan **out)
 {
     static const tamis_plan_options defaults = {0};
+    TAMIS_REQUIRE(ctx, out);
     *out = NULL;
+    TAMIS_REQUIRE(ctx, ctx);
+    TAMIS_REQUIRE(ctx, graph);
     if (!options)
         options = &defaults;
     TAMIS_TRY(check_shape(ctx, format, w, h));
@@ -247,18 +250,20 @@ void tamis_plan_free(tamis_plan **plan)
 
 tamis_format tamis_plan_format(const tamis_plan *plan)
 {
-    return tamis_priv_plan_format(plan, plan->count);
+    return plan ? tamis_priv_plan_format(plan, plan->count) : (tamis_format){0};
 }
 
 void tamis_plan_size(const tamis_plan *plan, int32_t *w, int32_t *h)
 {
-    tamis_priv_plan_size(plan, plan->count, w, h);
+    *w = *h = 0;
+    if (plan)
+        tamis_priv_plan_size(plan, plan->count, w, h);
 }
 
 tamis_halo tamis_plan_halo(const tamis_plan *plan)
 {
     tamis_halo sum = {0};
-    for (int k = 0; k < plan->count; k++) {
+    for (int k = 0; plan && k < plan->count; k++) {
         const tamis_halo *h = &plan->steps[k].node.halo;
         if (plan->steps[k].node.gather || plan->steps[k].node.need || plan->steps[k].node.finish)
             return (tamis_halo){TAMIS_HALO_ALL, TAMIS_HALO_ALL, TAMIS_HALO_ALL, TAMIS_HALO_ALL};
@@ -272,6 +277,8 @@ tamis_halo tamis_plan_halo(const tamis_plan *plan)
 
 tamis_status tamis_plan_need(const tamis_plan *plan, tamis_rect rect, tamis_rect *out)
 {
+    TAMIS_REQUIRE(NULL, plan);
+    TAMIS_REQUIRE(plan->ctx, out);
     int32_t w, h;
     tamis_plan_size(plan, &w, &h);
     TAMIS_TRY(tamis_priv_rect_check(plan->ctx, "need", rect, w, h));
@@ -285,5 +292,5 @@ tamis_status tamis_plan_need(const tamis_plan *plan, tamis_rect rect, tamis_rect
 
 int tamis_plan_frames(const tamis_plan *plan)
 {
-    return plan->frames;
+    return plan ? plan->frames : 0;
 }

@@ -250,6 +250,9 @@ tamis_status tamis_plan_run_region(const tamis_plan *plan, const tamis_image *sr
                                    const tamis_image *dst, const tamis_run_options *options)
 {
     static const tamis_run_options defaults = {0};
+    TAMIS_REQUIRE(NULL, plan);
+    TAMIS_REQUIRE(plan->ctx, src);
+    TAMIS_REQUIRE(plan->ctx, dst);
     if (!options)
         options = &defaults;
     TAMIS_TRY(tamis_priv_run_check(plan, src, rect, dst, options));

@@ -38,18 +38,20 @@ static tamis_status check_format(tamis_ctx *ctx, tamis_format f, int32_t w, int3
 
 int tamis_image_planes(const tamis_image *image)
 {
+    if (!image)
+        return 0;
     return image->format.layout == TAMIS_PLANAR ? image->format.channels : 1;
 }
 
 void *tamis_image_row(const tamis_image *image, int plane, int32_t y)
 {
-    return (char *)image->data[plane] + y * image->stride[plane];
+    return image ? (char *)image->data[plane] + y * image->stride[plane] : NULL;
 }
 
 tamis_status tamis_image_check(tamis_ctx *ctx, const tamis_image *image)
 {
-    if (!image)
-        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "image: NULL");
+    TAMIS_REQUIRE(ctx, ctx);
+    TAMIS_REQUIRE(ctx, image);
     TAMIS_TRY(check_format(ctx, image->format, image->w, image->h));
     for (int p = 0; p < tamis_image_planes(image); p++)
         if (!image->data[p])
@@ -60,7 +62,9 @@ tamis_status tamis_image_check(tamis_ctx *ctx, const tamis_image *image)
 tamis_status tamis_image_create(tamis_ctx *ctx, tamis_format format, int32_t w, int32_t h,
                                 tamis_image *out)
 {
+    TAMIS_REQUIRE(ctx, out);
     *out = (tamis_image){0};
+    TAMIS_REQUIRE(ctx, ctx);
     TAMIS_TRY(check_format(ctx, format, w, h));
     tamis_image image = {.format = format, .w = w, .h = h};
     int planes = tamis_image_planes(&image);
@@ -95,7 +99,7 @@ tamis_status tamis_image_create(tamis_ctx *ctx, tamis_format format, int32_t w, 
 
 void tamis_image_ref(const tamis_image *image)
 {
-    if (image->buffer)
+    if (image && image->buffer)
         atomic_fetch_add(&image->buffer->refs, 1);
 }
 
@@ -115,6 +119,9 @@ void tamis_image_unref(tamis_image *image)
 tamis_status tamis_image_view(tamis_ctx *ctx, const tamis_image *image, tamis_rect rect,
                               tamis_image *out)
 {
+    TAMIS_REQUIRE(ctx, ctx);
+    TAMIS_REQUIRE(ctx, image);
+    TAMIS_REQUIRE(ctx, out);
     if (rect.w < 1 || rect.h < 1 || rect.x < 0 || rect.y < 0 || rect.x > image->w - rect.w ||
         rect.y > image->h - rect.h)
         return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,

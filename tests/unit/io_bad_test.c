@@ -215,12 +215,72 @@ static void flipped_anywhere(void **state)
         }
 }
 
+#define refused(call, argument)                                                                    \
+    do {                                                                                           \
+        assert_int_equal(call, TAMIS_ERR_ARGUMENT);                                                \
+        assert_message_has(argument " is NULL");                                                   \
+    } while (0)
+
+static void null_is_refused(void **state)
+{
+    (void)state;
+    tamis_format gray = {TAMIS_U8, 1, TAMIS_PACKED, TAMIS_ALPHA_NONE};
+    tamis_image image = io_picture(gray, 5, 5, 1), back;
+    const char *path = io_path("null.png");
+    tamis_file_info info;
+    tamis_meta meta;
+    tamis_reader *reader = NULL;
+    tamis_writer *writer = NULL;
+    assert_int_equal(tamis_image_save(NULL, path, &image, NULL), TAMIS_ERR_ARGUMENT);
+    refused(tamis_image_save(io_ctx, NULL, &image, NULL), "path");
+    refused(tamis_image_save(io_ctx, path, NULL, NULL), "image");
+    assert_int_equal(tamis_writer_open(NULL, path, NULL, &writer), TAMIS_ERR_ARGUMENT);
+    refused(tamis_writer_open(io_ctx, NULL, NULL, &writer), "path");
+    refused(tamis_writer_open(io_ctx, path, NULL, NULL), "out");
+    assert_int_equal(tamis_writer_write(NULL, &image, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_writer_finish(NULL), TAMIS_ERR_ARGUMENT);
+    tamis_writer_close(NULL);
+    assert_int_equal(io_file_count(), 0);
+
+    assert_ok(tamis_image_save(io_ctx, path, &image, NULL));
+    assert_int_equal(tamis_image_load(NULL, path, &back, NULL), TAMIS_ERR_ARGUMENT);
+    refused(tamis_image_load(io_ctx, NULL, &back, NULL), "path");
+    refused(tamis_image_load(io_ctx, path, NULL, NULL), "image");
+    assert_int_equal(tamis_reader_open(NULL, path, NULL, &reader), TAMIS_ERR_ARGUMENT);
+    refused(tamis_reader_open(io_ctx, NULL, NULL, &reader), "path");
+    refused(tamis_reader_open(io_ctx, path, NULL, NULL), "out");
+    assert_int_equal(tamis_reader_info(NULL, 0, &info), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_reader_read(NULL, 0, &back, &meta), TAMIS_ERR_ARGUMENT);
+    assert_null(meta.entries);
+    assert_ok(tamis_reader_open(io_ctx, path, NULL, &reader));
+    refused(tamis_reader_info(reader, 0, NULL), "out");
+    refused(tamis_reader_read(reader, 0, NULL, &meta), "image");
+    tamis_reader_close(&reader);
+    tamis_reader_close(NULL);
+
+    tamis_meta_clear(NULL);
+    assert_null(tamis_meta_find(NULL, "icc"));
+    assert_null(tamis_meta_find(&meta, NULL));
+    assert_int_equal(tamis_meta_set(NULL, "icc", "x", 1), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_meta_set(&meta, NULL, "x", 1), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_meta_set(&meta, "icc", NULL, 1), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(meta.count, 0);
+    assert_ok(tamis_meta_set(&meta, "icc", NULL, 0));
+    tamis_meta_clear(&meta);
+    tamis_image_unref(&image);
+    io_remove_all();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_picture_at_all), cmocka_unit_test(content_counts_not_the_name),
-        cmocka_unit_test(boastful_headers),  cmocka_unit_test(limits),
-        cmocka_unit_test(cut_anywhere),      cmocka_unit_test(flipped_anywhere),
+        cmocka_unit_test(null_is_refused),
+        cmocka_unit_test(no_picture_at_all),
+        cmocka_unit_test(content_counts_not_the_name),
+        cmocka_unit_test(boastful_headers),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(cut_anywhere),
+        cmocka_unit_test(flipped_anywhere),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }
