@@ -395,24 +395,50 @@ static void forks_can_filter(void **state)
     tear_down(&f);
 }
 
+/* Makes a picture for the result of the filter with its defaults; 0 when it needs more than one
+ * picture and no parameters. */
+static int result_for(tamis_ctx *ctx, const tamis_filter *filter, const tamis_image *src,
+                      test_picture *dst)
+{
+    tamis_graph *graph;
+    tamis_plan *plan;
+    int32_t w, h;
+
+    assert_int_equal(tamis_graph_create(ctx, &graph), TAMIS_OK);
+    assert_int_equal(tamis_graph_add(graph, filter, NULL), TAMIS_OK);
+    tamis_plan_create(ctx, graph, src->format, src->w, src->h, NULL, &plan);
+    tamis_graph_free(&graph);
+    if (!plan)
+        return 0;
+    tamis_plan_size(plan, &w, &h);
+    test_picture_make(dst, tamis_plan_format(plan), w, h, TEST_ROWS_ODD);
+    tamis_plan_free(&plan);
+    return 1;
+}
+
 static void one_call_does_all(void **state)
 {
     tamis_ctx *ctx = unit_ctx(2);
     test_picture src, dst;
+    int done = 0;
 
     (void)state;
     test_picture_make(&src, test_format(TAMIS_U16, 3), 30, 20, TEST_ROWS_NEGATIVE);
-    test_picture_make(&dst, test_format(TAMIS_U16, 3), 30, 20, TEST_ROWS_ODD);
     test_picture_fill(&src.image, TEST_FILL_CONSTANT, 3);
     for (int i = 0; i < tamis_filter_count(); i++) {
+        const tamis_filter *filter = tamis_filter_at(i);
         size_t before = tamis_ctx_bytes(ctx);
-        assert_int_equal(tamis_filter_run(ctx, tamis_filter_at(i), NULL, &src.image, &dst.image),
-                         TAMIS_OK);
+        if (!result_for(ctx, filter, &src.image, &dst))
+            continue;
+        assert_int_equal(tamis_filter_run(ctx, filter, NULL, &src.image, &dst.image), TAMIS_OK);
+        assert_int_equal(tamis_filter_run(ctx, NULL, NULL, &src.image, &dst.image),
+                         TAMIS_ERR_ARGUMENT);
         assert_int_equal(tamis_ctx_bytes(ctx), before);
+        test_picture_free(&dst);
+        done++;
     }
-    assert_int_equal(tamis_filter_run(ctx, NULL, NULL, &src.image, &dst.image), TAMIS_ERR_ARGUMENT);
+    assert_true(done >= 4);
     test_picture_free(&src);
-    test_picture_free(&dst);
     tamis_ctx_free(&ctx);
 }
 
