@@ -8,80 +8,11 @@
 #include <stdlib.h>
 
 #include "bilateral_simd.h"
+#include "cpu/simd_f32.h"
 
 /* Floats in a vector, vectors side by side in a block, floats in a block. A block may be loaded
  * where one sample is left: 31 floats are within what may be read beyond a row. */
-enum { L = TV_BYTES / 4, N = TV_BYTES == 64 ? 2 : 4, B = L * N };
-
-typedef uint8_t vec_u8 __attribute__((vector_size(L)));
-typedef uint16_t vec_u16 __attribute__((vector_size(L * 2)));
-typedef int16_t vec_s16 __attribute__((vector_size(L * 2)));
-
-TAMIS_INLINE tv_f32 splat(float v)
-{
-    return v - (tv_f32){0};
-}
-
-/* a * b + c, rounded once or twice as suits the machine. */
-TAMIS_INLINE tv_f32 muladd(tv_f32 a, tv_f32 b, tv_f32 c)
-{
-#if defined(TAMIS_HAVE_FMA)
-    return tv_fma_f32(a, b, c);
-#else
-    return a * b + c;
-#endif
-}
-
-/* 1.5 * 2^23: adding it rounds to an integer, to nearest and ties to even. */
-#define ROUND 12582912.0f
-
-/* Exponents come in units of 1 / EXP2_UNIT. The polynomials are those of least relative error,
- * 7.5e-5 and 2.7e-6. */
-#if defined(TAMIS_AVX512)
-#define EXP2_UNIT 1
-/* 2^f for 0 <= f < 1. */
-static const float exp2_coarse[] = {0.999925219f, 0.69583354f, 0.226067155f, 0.0780245226f};
-static const float exp2_fine[] = {1.00000259f, 0.693003834f, 0.241442757f, 0.0520114606f,
-                                  0.0135341679f};
-#else
-#define EXP2_UNIT (1 << 23)
-/* 2^(m-1) for 1 <= m < 2. */
-static const float exp2_coarse[] = {0.452134311f, 0.477772798f, -0.00800641249f, 0.0780245226f};
-static const float exp2_fine[] = {0.509964223f, 0.312016031f, 0.166613383f, -0.00212521105f,
-                                  0.0135341679f};
-#endif
-
-TAMIS_INLINE tv_f32 polynomial(tv_f32 x, int fine)
-{
-    const float *c = fine ? exp2_fine : exp2_coarse;
-    const int degree = fine ? 4 : 3;
-    tv_f32 v = splat(c[degree]);
-    for (int i = degree - 1; i >= 0; i--)
-        v = muladd(v, x, splat(c[i]));
-    return v;
-}
-
-/* 2^(t / EXP2_UNIT) for t <= 0. 0 for t = -infinity; what it is for NaN depends on the machine. */
-TAMIS_INLINE tv_f32 exp2_vec(tv_f32 t, int fine)
-{
-#if defined(TAMIS_AVX512)
-    tv_f32 f = (tv_f32)_mm512_reduce_ps((__m512)t, _MM_FROUND_TO_NEG_INF);
-    return (tv_f32)_mm512_scalef_ps((__m512)polynomial(f, fine), (__m512)t);
-#else
-    /* As an integer t is the exponent and the mantissa of a float, but for the mantissa's being
-     * linear: the polynomial bends it. What is below 2^-126 is 0. */
-#if defined(TAMIS_AVX2)
-    tv_s32 i = (tv_s32)_mm256_cvtps_epi32((__m256)t);
-#elif defined(TAMIS_SSE2)
-    tv_s32 i = (tv_s32)_mm_cvtps_epi32((__m128)t);
-#else
-    tv_s32 i = (tv_s32)vcvtnq_s32_f32((float32x4_t)t);
-#endif
-    tv_f32 m = (tv_f32)((i & 0x7fffff) | 0x3f800000);
-    tv_s32 v = (tv_s32)polynomial(m, fine) + (i & ~0x7fffff);
-    return (tv_f32)(v & (tv_s32)(t > -126.0f * EXP2_UNIT));
-#endif
-}
+enum { L = TV_FLOATS, N = TV_BYTES == 64 ? 2 : 4, B = L * N };
 
 TAMIS_INLINE tv_f32 load(const void *row, ptrdiff_t i)
 {
@@ -104,7 +35,7 @@ typedef struct block {
 /* D^2, or D for the sum of absolute differences, grown by one more plane's difference. */
 TAMIS_INLINE tv_f32 add_distance(tv_f32 sum, tv_f32 d, int l1)
 {
-    return l1 ? sum + (tv_f32)((tv_s32)d & 0x7fffffff) : muladd(d, d, sum);
+    return l1 ? sum + (tv_f32)((tv_s32)d & 0x7fffffff) : tv_muladd_f32(d, d, sum);
 }
 
 /* The guide's distance; *check becomes NaN where a difference is not finite. */
@@ -115,7 +46,7 @@ TAMIS_INLINE tv_f32 guide_distance(const bilateral_view *guide, block b, int dy,
     for (int p = 0; p < guide->count; p++) {
         tv_f32 d = load(guide->rows[p][b.y + dy], j) - load(guide->rows[p][b.y], b.i + n * L);
         sum = add_distance(sum, d, l1);
-        *check = muladd(d, (tv_f32){0}, *check);
+        *check = tv_muladd_f32(d, (tv_f32){0}, *check);
     }
     return sum;
 }
@@ -137,11 +68,12 @@ TAMIS_INLINE void add_tap(sums *s, const void *const *rows, const bilateral_view
             distance = guide_distance(guide, b, dy, j, n, l1, &check);
         if (l1)
             distance *= distance;
-        tv_f32 w = exp2_vec(muladd(distance, log2_range, splat(log2_space * EXP2_UNIT)), fine);
+        tv_f32 w = tv_exp2_f32(
+            tv_muladd_f32(distance, log2_range, tv_splat_f32(log2_space * TV_EXP2_UNIT)), fine);
         if (guide)
             w += check;
         for (int p = 0; p < planes; p++)
-            s->delta[p][n] = muladd(w, d[p], s->delta[p][n]);
+            s->delta[p][n] = tv_muladd_f32(w, d[p], s->delta[p][n]);
         s->weight[n] += w;
     }
 }
@@ -155,9 +87,9 @@ TAMIS_INLINE void average(sums *s, const bilateral_coef *k, const bilateral_view
             s->center[p][n] = load(view->rows[p][b.y], b.i + n * L);
             s->delta[p][n] = (tv_f32){0};
         }
-        s->weight[n] = splat(1);
+        s->weight[n] = tv_splat_f32(1);
     }
-    const tv_f32 log2_range = splat(-k->log2_range * EXP2_UNIT);
+    const tv_f32 log2_range = tv_splat_f32(-k->log2_range * TV_EXP2_UNIT);
     for (int dy = -k->ry; dy <= k->ry; dy++) {
         const void *rows[TAMIS_MAX_CHANNELS];
         for (int p = 0; p < planes; p++)
@@ -172,67 +104,21 @@ TAMIS_INLINE void average(sums *s, const bilateral_coef *k, const bilateral_view
     for (int n = 0; n < N; n++) {
         /* A plane whose sum is not finite makes NaN of all planes, if it is in their weights. */
         for (int p = 0; p < planes && planes > 1 && !guide; p++)
-            s->weight[n] = muladd(s->delta[p][n], (tv_f32){0}, s->weight[n]);
+            s->weight[n] = tv_muladd_f32(s->delta[p][n], (tv_f32){0}, s->weight[n]);
         for (int p = 0; p < planes; p++) {
             tv_f32 sum = s->delta[p][n];
             s->delta[p][n] = sum / s->weight[n];
             if (guide)
-                s->delta[p][n] = muladd(sum, (tv_f32){0}, s->delta[p][n]);
+                s->delta[p][n] = tv_muladd_f32(sum, (tv_f32){0}, s->delta[p][n]);
         }
     }
-}
-
-/* A sample moved by delta. Integers move by whole levels, to nearest: rounding the small delta
- * instead of the sum keeps its precision for 16-bit samples. */
-TAMIS_INLINE tv_f32 move(tamis_type type, tv_f32 sample, tv_f32 delta)
-{
-    if (type != TAMIS_F32)
-        delta = (delta + ROUND) - ROUND;
-    return sample + delta;
-}
-
-/* Whole numbers, saturated. */
-TAMIS_INLINE tv_s32 to_integer(tv_f32 v, float lo, float hi)
-{
-    v = tv_min_f32(tv_max_f32(v, splat(lo)), splat(hi));
-    return __builtin_convertvector(v, tv_s32);
 }
 
 /* Stores the first count samples of a block; count may exceed the block. */
 TAMIS_INLINE void store(tamis_type type, void *row, ptrdiff_t i, ptrdiff_t count, const tv_f32 *v)
 {
-    union {
-        float f32[B];
-        uint16_t u16[B];
-        int16_t s16[B];
-        uint8_t u8[B];
-    } out;
-    for (int n = 0; n < N; n++) {
-        switch (type) {
-        case TAMIS_U8: {
-            vec_u8 t = __builtin_convertvector(to_integer(v[n], 0, 255), vec_u8);
-            memcpy(out.u8 + n * L, &t, sizeof t);
-            break;
-        }
-        case TAMIS_U16: {
-            vec_u16 t = __builtin_convertvector(to_integer(v[n], 0, 65535), vec_u16);
-            memcpy(out.u16 + n * L, &t, sizeof t);
-            break;
-        }
-        case TAMIS_S16: {
-            vec_s16 t = __builtin_convertvector(to_integer(v[n], -32768, 32767), vec_s16);
-            memcpy(out.s16 + n * L, &t, sizeof t);
-            break;
-        }
-        default:
-            memcpy(out.f32 + n * L, &v[n], sizeof v[n]);
-        }
-    }
-    size_t size = type == TAMIS_U8 ? 1 : type == TAMIS_F32 ? 4 : 2;
-    if (count >= B)
-        memcpy((char *)row + (size_t)i * size, &out, B * size);
-    else
-        memcpy((char *)row + (size_t)i * size, &out, (size_t)count * size);
+    for (int n = 0; n < N; n++)
+        tv_store_samples(type, row, i + n * L, count - n * L, v[n]);
 }
 
 TAMIS_INLINE void *dst_row(const tamis_tile *t, int plane, int y)
@@ -261,7 +147,7 @@ TAMIS_INLINE void filter(const group *g, const bilateral_view *guide, int planes
             average(&s, g->coef, &g->view, guide, (block){y, t->step, i}, planes, l1, fine);
             for (int p = 0; p < planes; p++) {
                 for (int n = 0; n < N; n++)
-                    s.delta[p][n] = move(g->type, s.center[p][n], s.delta[p][n]);
+                    s.delta[p][n] = tv_move_f32(g->type, s.center[p][n], s.delta[p][n]);
                 store(g->type, dst_row(t, g->first + p, y), i, count - i, s.delta[p]);
             }
         }
@@ -350,26 +236,6 @@ static const void *const *floats_take(floats *f, float **first, ptrdiff_t *strid
     return list;
 }
 
-TAMIS_INLINE tv_f32 widen(tamis_type type, const void *row, ptrdiff_t i)
-{
-    vec_u8 u8;
-    vec_u16 u16;
-    vec_s16 s16;
-    switch (type) {
-    case TAMIS_U8:
-        memcpy(&u8, (const uint8_t *)row + i, sizeof u8);
-        return __builtin_convertvector(__builtin_convertvector(u8, tv_s32), tv_f32);
-    case TAMIS_U16:
-        memcpy(&u16, (const uint16_t *)row + i, sizeof u16);
-        return __builtin_convertvector(__builtin_convertvector(u16, tv_s32), tv_f32);
-    case TAMIS_S16:
-        memcpy(&s16, (const int16_t *)row + i, sizeof s16);
-        return __builtin_convertvector(__builtin_convertvector(s16, tv_s32), tv_f32);
-    default:
-        return load(row, i);
-    }
-}
-
 /* The planes' rows as floats: copies, or the rows themselves where they are floats. */
 TAMIS_INLINE bilateral_view widen_planes(floats *f, tamis_type type, const void *const *const *src,
                                          int planes)
@@ -386,7 +252,7 @@ TAMIS_INLINE bilateral_view widen_planes(floats *f, tamis_type type, const void 
         view.rows[p] = floats_take(f, &to, &stride);
         for (int y = -k->ry; y < f->tile->h + k->ry; y++)
             for (ptrdiff_t i = -margin; i < end; i += L)
-                tv_store_f32(to + y * stride + i, widen(type, src[p][y], i));
+                tv_store_f32(to + y * stride + i, tv_widen_f32(type, src[p][y], i));
     }
     return view;
 }
@@ -428,14 +294,15 @@ TAMIS_INLINE bilateral_view split_luma(floats *f, const tamis_tile *t, tamis_typ
         view.rows[p] = floats_take(f, &to[p], &stride);
     for (int y = -k->ry; y < t->h + k->ry; y++) {
         for (ptrdiff_t i = -k->rx; i < t->w + k->rx; i += L) {
-            tv_f32 red = widen(type, t->src[0][y], i);
-            tv_f32 blue = widen(type, t->src[2][y], i);
-            tv_f32 luma = red * 0.299f + widen(type, t->src[1][y], i) * 0.587f + blue * 0.114f;
+            tv_f32 red = tv_widen_f32(type, t->src[0][y], i);
+            tv_f32 blue = tv_widen_f32(type, t->src[2][y], i);
+            tv_f32 luma =
+                red * 0.299f + tv_widen_f32(type, t->src[1][y], i) * 0.587f + blue * 0.114f;
             tv_store_f32(to[0] + y * stride + i, luma);
             tv_store_f32(to[1] + y * stride + i, red - luma);
             tv_store_f32(to[2] + y * stride + i, blue - luma);
             if (t->planes > 3)
-                tv_store_f32(to[3] + y * stride + i, widen(type, t->src[3][y], i));
+                tv_store_f32(to[3] + y * stride + i, tv_widen_f32(type, t->src[3][y], i));
         }
     }
     return view;
@@ -466,11 +333,11 @@ TAMIS_INLINE void blur(sums *s, const bilateral_coef *k, const bilateral_view *v
         const double *space = k->space + abs(dy) * (k->rx + 1);
         int half = k->half[abs(dy)];
         for (int dx = -half; dx <= half; dx++) {
-            tv_f32 w = splat((float)space[abs(dx)]);
+            tv_f32 w = tv_splat_f32((float)space[abs(dx)]);
             for (int n = 0; n < N; n++) {
                 for (int p = 0; p < view->count; p++) {
                     tv_f32 d = load_chroma(view, p, b.y + dy, b.i + dx + n * L) - s->center[p][n];
-                    s->delta[p][n] = muladd(w, d, s->delta[p][n]);
+                    s->delta[p][n] = tv_muladd_f32(w, d, s->delta[p][n]);
                 }
                 s->weight[n] += w;
             }
@@ -490,9 +357,9 @@ TAMIS_INLINE void join_plain(const tamis_tile *t, tamis_type type, block b, cons
         ptrdiff_t i = b.i + n * L;
         tv_f32 red = chroma->delta[0][n], blue = chroma->delta[1][n];
         tv_f32 green = (red * 0.299f + blue * 0.114f) * (-1 / 0.587f);
-        rgb[0][n] = move(type, widen(type, t->src[0][b.y], i), luma[n] + red);
-        rgb[1][n] = move(type, widen(type, t->src[1][b.y], i), luma[n] + green);
-        rgb[2][n] = move(type, widen(type, t->src[2][b.y], i), luma[n] + blue);
+        rgb[0][n] = tv_move_f32(type, tv_widen_f32(type, t->src[0][b.y], i), luma[n] + red);
+        rgb[1][n] = tv_move_f32(type, tv_widen_f32(type, t->src[1][b.y], i), luma[n] + green);
+        rgb[2][n] = tv_move_f32(type, tv_widen_f32(type, t->src[2][b.y], i), luma[n] + blue);
     }
 }
 
@@ -515,9 +382,9 @@ TAMIS_INLINE void join_alpha(tamis_type type, const sums *luma, const sums *chro
         tv_f32 ratio = (tv_f32)((tv_s32)(alpha / blurred) & (blurred != 0));
         tv_f32 red = within(chroma->center[0][n] + chroma->delta[0][n], blurred) * ratio;
         tv_f32 blue = within(chroma->center[1][n] + chroma->delta[1][n], blurred) * ratio;
-        rgb[0][n] = move(type, zero, y + red);
-        rgb[1][n] = move(type, zero, y + (red * 0.299f + blue * 0.114f) * (-1 / 0.587f));
-        rgb[2][n] = move(type, zero, y + blue);
+        rgb[0][n] = tv_move_f32(type, zero, y + red);
+        rgb[1][n] = tv_move_f32(type, zero, y + (red * 0.299f + blue * 0.114f) * (-1 / 0.587f));
+        rgb[2][n] = tv_move_f32(type, zero, y + blue);
     }
 }
 
@@ -536,7 +403,7 @@ TAMIS_INLINE void luma_block(const tamis_tile *t, const bilateral_coef *k, tamis
     if (k->alpha) {
         join_alpha(type, &luma, &chroma, rgb);
         for (int n = 0; n < N; n++)
-            luma.delta[1][n] = move(type, luma.center[1][n], luma.delta[1][n]);
+            luma.delta[1][n] = tv_move_f32(type, luma.center[1][n], luma.delta[1][n]);
         store(type, dst_row(t, 3, b.y), b.i, t->w - b.i, luma.delta[1]);
     } else {
         join_plain(t, type, b, luma.delta[0], &chroma, rgb);

@@ -131,6 +131,7 @@ int main(void)
     case_views();
     case_median_nan();
     case_bilateral();
+    case_nlmeans();
     case_alpha();
     case_threads();
     case_locality();

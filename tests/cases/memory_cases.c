@@ -212,11 +212,14 @@ static void one_sample(tamis_ctx *ctx, const char *chain, tamis_type type, doubl
 
 void case_locality(void)
 {
-    static const char *const chains[] = {"gaussian=sigma=1.2", "gaussian=sigma=4:ksize=31x5",
-                                         "median=ksize=5", "median=ksize=15",
-                                         "bilateral=sigma_space=2:sigma_color=10%:ksize=7"};
+    static const char *const chains[] = {"gaussian=sigma=1.2",
+                                         "gaussian=sigma=4:ksize=31x5",
+                                         "median=ksize=5",
+                                         "median=ksize=15",
+                                         "bilateral=sigma_space=2:sigma_color=10%:ksize=7",
+                                         "nlmeans=h=20%:search=9x5:patch=5x3"};
 
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         for (int cpu = 0; cpu < CASE_CPUS && case_has("G08", chains[i]); cpu++) {
             if (!case_ctx[cpu])
                 continue;

@@ -285,7 +285,7 @@ static void check_hashes(int print)
 
 int main(int argc, char **argv)
 {
-    static const char *const filters[] = {"gaussian", "median", "bilateral"};
+    static const char *const filters[] = {"gaussian", "median", "bilateral", "nlmeans"};
     int print = argc > 1 && strcmp(argv[1], "--print") == 0;
 
     for (int cpu = 0; cpu < CPUS; cpu++) {
@@ -293,7 +293,7 @@ int main(int argc, char **argv)
         if (tamis_ctx_create(&o, &contexts[cpu]) != TAMIS_OK)
             printf("skipped: this CPU has no %s\n", cpus[cpu]);
     }
-    for (int i = 0; i < 3 && !print; i++) {
+    for (int i = 0; i < 4 && !print; i++) {
         if (tamis_filter_find(filters[i]))
             check_file(filters[i]);
         else

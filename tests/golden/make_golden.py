@@ -146,13 +146,43 @@ def bilateral(a, o, guide=None):
     return (win * weight).sum(axis=(2, 3)) / (weight * np.ones_like(win)).sum(axis=(2, 3))
 
 
+def nlmeans(a, o):
+    """Every pair of pixels by its own sum over the two patches, cut out of one padded picture."""
+    (sw, sh), (pw, ph) = o["search"], o["patch"]
+    rx, ry = sw // 2 + pw // 2, sh // 2 + ph // 2
+    p = padded(a, rx, rx, ry, ry, o["border"], o["border_value"])
+    rows, columns = p.shape[0] - 2 * ry, p.shape[1] - 2 * rx
+    # What the distance is taken from, as one vector a pixel.
+    d = p @ np.array([[0.299], [0.587], [0.114]]) if o["color"] == "luma" else p
+
+    def patch(y, x):
+        return d[y - ph // 2:y + ph // 2 + 1, x - pw // 2:x + pw // 2 + 1]
+
+    out = np.empty((rows, columns, a.shape[2]))
+    for y in range(ry, ry + rows):
+        for x in range(rx, rx + columns):
+            total, weights = 0.0, 0.0
+            for v in range(y - sh // 2, y + sh // 2 + 1):
+                for u in range(x - sw // 2, x + sw // 2 + 1):
+                    axes = (0, 1) if o["color"] == "separate" else None
+                    d2 = ((patch(y, x) - patch(v, u)) ** 2).mean(axis=axes)
+                    w = np.exp(-np.maximum(d2 - 2 * o["sigma"] ** 2, 0) / o["h"] ** 2)
+                    w = 1.0 if (u, v) == (x, y) else np.where(np.isnan(d2), 0.0, w)
+                    total = total + np.where(w > 0, w * p[v, u], 0.0)
+                    weights = weights + w
+            out[y - ry, x - rx] = total / weights
+            if not np.isfinite(patch(y, x)).all():
+                out[y - ry, x - rx] = p[y, x]
+    return out
+
+
 # ---------------------------------------------------------------- records
 def options(text):
     o = {"border": "reflect101", "border_value": 0, "percentile": 50, "color": "joint",
          "compat": "none"}
     for pair in text.split("=", 1)[1].split(":"):
         key, value = pair.split("=")
-        if key == "ksize":
+        if key in ("ksize", "search", "patch"):
             sides = value.split("x")
             o[key] = (int(sides[0]), int(sides[-1]))
         else:
@@ -173,7 +203,7 @@ def record(chain, kind, channels, w, h, pattern, guide="-"):
             g = picture(gkind, int(gchannels), w, h, gpattern)
         out = bilateral(a, o, g)
     else:
-        out = {"gaussian": gaussian, "median": median}[name](a, o)
+        out = {"gaussian": gaussian, "median": median, "nlmeans": nlmeans}[name](a, o)
     if kind in RANGE:
         out = np.clip(out, *RANGE[kind])
     head = "|".join(map(str, (chain, kind, channels, w, h, pattern, guide, out.shape[1],
@@ -238,7 +268,27 @@ def bilateral_records():
     yield record("bilateral=sigma_space=2:sigma_color=0.1:ksize=5", "f32", 1, 13, 11, "nan")
 
 
+def nlmeans_records():
+    strength = {"u8": 30, "u16": 8000, "s16": 8000, "f32": 0.1}
+    for kind, h in strength.items():
+        base = f"nlmeans=h={h}:search=7:patch=3:sigma=0"
+        for pattern in ("edges", "noise", "extremes"):
+            yield record(base, kind, 1, 11, 9, pattern)
+        for search, patch in (("9x5", "3x7"), ("3", "1"), ("1x5", "5"), ("21", "7")):
+            yield record(f"nlmeans=h={h}:search={search}:patch={patch}:sigma=0", kind, 1, 9, 7,
+                         "edges")
+        for weak in (0.1, 3):
+            yield record(f"nlmeans=h={h * weak}:search=7:patch=5:sigma=0", kind, 1, 11, 9, "edges")
+        yield record(f"nlmeans=h={h / 2}:search=7:patch=3:sigma={h / 2}", kind, 1, 11, 9, "edges")
+        for mode in ("joint", "luma", "separate"):
+            yield record(f"{base}:color={mode}", kind, 3, 11, 9, "edges")
+        for border in ("reflect", "replicate", "wrap", "valid", "constant:border_value=37"):
+            yield record(f"{base}:border={border}", kind, 1, 11, 10, "edges")
+    yield record("nlmeans=h=0.3:search=7:patch=3:sigma=0", "f32", 1, 13, 11, "nan")
+
+
 if __name__ == "__main__":
     write("gaussian.bin", gaussian_records())
     write("median.bin", median_records())
     write("bilateral.bin", bilateral_records())
+    write("nlmeans.bin", nlmeans_records())

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Non-local means: parameters, plan and reference. */
+#include <math.h>
+#include <string.h>
+#include <tamis/nlmeans.h>
+
+#include "nlmeans_kernel.h"
+
+/* The reference: plain loops in double precision. A picture is seen as planes of samples; the
+ * pixel at x of plane p has its sample at x * step. */
+
+static double get(tamis_type type, const void *row, ptrdiff_t i)
+{
+    switch (type) {
+    case TAMIS_U8:
+        return ((const uint8_t *)row)[i];
+    case TAMIS_U16:
+        return ((const uint16_t *)row)[i];
+    case TAMIS_S16:
+        return ((const int16_t *)row)[i];
+    default:
+        return ((const float *)row)[i];
+    }
+}
+
+/* Integers to nearest, ties to even; a mean lies within the range of its samples. */
+static void put(tamis_type type, void *row, ptrdiff_t i, double v)
+{
+    switch (type) {
+    case TAMIS_U8:
+        ((uint8_t *)row)[i] = (uint8_t)rint(v);
+        break;
+    case TAMIS_U16:
+        ((uint16_t *)row)[i] = (uint16_t)rint(v);
+        break;
+    case TAMIS_S16:
+        ((int16_t *)row)[i] = (int16_t)rint(v);
+        break;
+    default:
+        ((float *)row)[i] = (float)v;
+    }
+}
+
+/* The planes whose pixels share a weight. */
+typedef struct group {
+    const tamis_tile *tile;
+    const nlmeans_coef *coef;
+    tamis_type type;
+    int first, count;
+    int luma; /* count is at least 3, and only the luma of the first three has a say in d2 */
+} group;
+
+/* A place: row y, sample i. */
+typedef struct place {
+    int y;
+    ptrdiff_t i;
+} place;
+
+static double at(const group *g, int p, place q)
+{
+    return get(g->type, g->tile->src[g->first + p][q.y], q.i);
+}
+
+/* The squared difference of two pixels, averaged over the channels. */
+static double difference(const group *g, place a, place b)
+{
+    double d[TAMIS_MAX_CHANNELS], sum = 0;
+    for (int p = 0; p < g->count; p++) {
+        d[p] = at(g, p, a) - at(g, p, b);
+        sum += d[p] * d[p];
+    }
+    if (!g->luma)
+        return sum / g->count;
+    double y = 0.299 * d[0] + 0.587 * d[1] + 0.114 * d[2];
+    return y * y + 0 * sum; /* NaN where the alpha is not finite */
+}
+
+static double patch_difference(const group *g, place a, place b)
+{
+    const nlmeans_coef *k = g->coef;
+    double sum = 0;
+    for (int dy = -k->py; dy <= k->py; dy++)
+        for (int dx = -k->px; dx <= k->px; dx++) {
+            ptrdiff_t shift = (ptrdiff_t)dx * g->tile->step;
+            sum += difference(g, (place){a.y + dy, a.i + shift}, (place){b.y + dy, b.i + shift});
+        }
+    return sum / ((2 * k->px + 1) * (2 * k->py + 1));
+}
+
+static double weight(const group *g, place a, place b)
+{
+    double d2 = patch_difference(g, a, b);
+    return isfinite(d2) ? exp(-fmax(d2 - g->coef->floor, 0) * g->coef->range) : 0;
+}
+
+/* The pixel at q and its mean difference from the others: flat surroundings add exact zeros. */
+static void filter_pixel(const group *g, place q)
+{
+    const nlmeans_coef *k = g->coef;
+    double sum[TAMIS_MAX_CHANNELS] = {0}, weights = 1;
+    for (int dy = -k->sy; dy <= k->sy; dy++)
+        for (int dx = -k->sx; dx <= k->sx; dx++) {
+            place other = {q.y + dy, q.i + (ptrdiff_t)dx * g->tile->step};
+            double w = dx == 0 && dy == 0 ? 0 : weight(g, q, other);
+            for (int p = 0; p < g->count && w > 0; p++)
+                sum[p] += w * (at(g, p, other) - at(g, p, q));
+            weights += w;
+        }
+    for (int p = 0; p < g->count; p++) {
+        char *row = (char *)g->tile->dst[g->first + p] + q.y * g->tile->dst_stride[g->first + p];
+        put(g->type, row, q.i, at(g, p, q) + sum[p] / weights);
+    }
+}
+
+static void filter_tile(const tamis_tile *t, const nlmeans_coef *k, tamis_type type)
+{
+    int count = k->colors;
+    for (int first = 0; first < t->planes; first += count, count = 1) {
+        group g = {t, k, type, first, count, first == 0 && k->luma};
+        for (int y = 0; y < t->h; y++)
+            for (ptrdiff_t i = 0; i < (ptrdiff_t)t->w * t->step; i++)
+                filter_pixel(&g, (place){y, i});
+    }
+}
+
+/* What strength 0 and a search window of one pixel do. */
+static void copy_tile(const tamis_tile *t, size_t sample_size)
+{
+    for (int p = 0; p < t->planes; p++)
+        for (int y = 0; y < t->h; y++)
+            memcpy((char *)t->dst[p] + y * t->dst_stride[p], t->src[p][y],
+                   (size_t)t->w * (size_t)t->step * sample_size);
+}
+
+#define ROWS(type, suffix)                                                                         \
+    static void means_##suffix##_c(const tamis_tile *tile, const void *coef, void *scratch)        \
+    {                                                                                              \
+        (void)scratch;                                                                             \
+        filter_tile(tile, coef, type);                                                             \
+    }                                                                                              \
+    static void copy_##suffix##_c(const tamis_tile *tile, const void *coef, void *scratch)         \
+    {                                                                                              \
+        (void)coef, (void)scratch;                                                                 \
+        copy_tile(tile, tamis_type_size(type));                                                    \
+    }
+ROWS(TAMIS_U8, u8)
+ROWS(TAMIS_U16, u16)
+ROWS(TAMIS_S16, s16)
+ROWS(TAMIS_F32, f32)
+#undef ROWS
+
+TAMIS_KERNEL_DECLARE(nlmeans);
+static const tamis_kernel nlmeans_kernels_c[] = {
+    {"means", TAMIS_U8, TAMIS_CPU_C, means_u8_c, 0},
+    {"means", TAMIS_U16, TAMIS_CPU_C, means_u16_c, 0},
+    {"means", TAMIS_S16, TAMIS_CPU_C, means_s16_c, 0},
+    {"means", TAMIS_F32, TAMIS_CPU_C, means_f32_c, 0},
+    {"copy", TAMIS_U8, TAMIS_CPU_C, copy_u8_c, 0},
+    {"copy", TAMIS_U16, TAMIS_CPU_C, copy_u16_c, 0},
+    {"copy", TAMIS_S16, TAMIS_CPU_C, copy_s16_c, 0},
+    {"copy", TAMIS_F32, TAMIS_CPU_C, copy_f32_c, 0},
+    {NULL},
+};
+
+static const tamis_kernel *const kernels[] = TAMIS_KERNEL_LIST(nlmeans);
+
+/* Parameters. */
+
+typedef struct tamis_nlmeans nlmeans;
+
+static const char *const color_names[] = {"joint", "luma", "separate", NULL};
+
+#define MAX_PATCH  63
+#define MAX_SEARCH 99
+/* The smallest strength but 0: its square and the differences of floats fit together in a float. */
+#define MIN_H 1e-9
+/* Of sigma to h: d2 - 2 sigma^2 is a difference of rounded numbers. */
+#define MAX_SIGMA 8
+
+static const tamis_param params[] = {
+    TAMIS_PARAM(nlmeans, h, .def = 100 * 10 / 255.0, .min = 0, .max = 1e9, .percent = 1,
+                .unit = "levels",
+                .doc = "strength: about 0.8 times the standard deviation of the noise; 0 = no "
+                       "change"),
+    TAMIS_PARAM(nlmeans, patch, .def = 7, .min = 1, .max = MAX_PATCH, .unit = "px", .odd = 1,
+                .doc = "width and height of the patches that are compared"),
+    TAMIS_PARAM(nlmeans, search, .def = 21, .min = 1, .max = MAX_SEARCH, .unit = "px", .odd = 1,
+                .doc = "width and height of the window in which like patches are sought"),
+    TAMIS_PARAM(nlmeans, sigma, .def = 0, .min = 0, .max = 1e9, .unit = "levels",
+                .doc = "standard deviation of the noise, whose part is taken off the distance of "
+                       "patches; at most 8 h"),
+    TAMIS_PARAM(nlmeans, color, .def = TAMIS_NLMEANS_JOINT, .max = TAMIS_NLMEANS_SEPARATE,
+                .choices = color_names, .unit = "",
+                .doc = "one weight for all channels, from all of them or from luma, or each "
+                       "channel alone"),
+    TAMIS_PARAM_BORDER(nlmeans),
+    TAMIS_PARAM_ALPHA(nlmeans),
+};
+
+/* Plan. */
+
+static tamis_status plan_strength(tamis_node *node, const nlmeans *n, nlmeans_coef *k)
+{
+    double h = tamis_value_resolve(n->h, node->in.type);
+    double sigma = tamis_value_resolve(n->sigma, node->in.type);
+    if (h == 0)
+        return TAMIS_OK;
+    if (h < MIN_H)
+        return tamis_priv_fail(node->ctx, TAMIS_ERR_ARGUMENT,
+                               "nlmeans: h = %g levels is outside 0, %g .. 1e9", h, MIN_H);
+    if (sigma > MAX_SIGMA * h)
+        return tamis_priv_fail(node->ctx, TAMIS_ERR_ARGUMENT,
+                               "nlmeans: sigma = %g levels is outside 0 .. %g, %d times h", sigma,
+                               MAX_SIGMA * h, MAX_SIGMA);
+    k->floor = 2 * sigma * sigma;
+    k->range = 1 / (h * h);
+    return TAMIS_OK;
+}
+
+static tamis_status plan_color(tamis_node *node, const nlmeans *n, nlmeans_coef *k)
+{
+    int alpha = node->in.alpha != TAMIS_ALPHA_NONE;
+    int colors = node->in.channels - alpha;
+    int whole =
+        alpha && node->alpha == TAMIS_ALPHA_MODE_PREMULTIPLY; /* alpha is part of the pixel */
+    if (n->color == TAMIS_NLMEANS_LUMA && colors != 1 && colors != 3)
+        return tamis_priv_fail(node->ctx, TAMIS_ERR_ARGUMENT,
+                               "nlmeans: color=luma needs 3 color channels, the image has %d",
+                               colors);
+    node->planar = n->color != TAMIS_NLMEANS_SEPARATE && node->in.channels > 1;
+    k->luma = n->color == TAMIS_NLMEANS_LUMA && colors == 3;
+    k->colors = node->planar ? colors + whole : 1;
+    return TAMIS_OK;
+}
+
+static size_t scratch(const void *coef, int w, int h, int step)
+{
+    const nlmeans_coef *k = coef;
+    size_t planes = (size_t)k->colors + (k->luma ? 1 : 0);
+    size_t source = nlmeans_source_rows(k, h) * nlmeans_source_row(k, w, step);
+    size_t result = (size_t)h * nlmeans_result_row(w, step);
+    size_t rows = (2 * (size_t)k->py + 1 + 2) * nlmeans_source_row(k, w, step);
+    return planes * nlmeans_address_bytes(k, h) +
+           (planes * source + ((size_t)k->colors + 1) * result + rows) * sizeof(float);
+}
+
+static tamis_status plan(tamis_node *node)
+{
+    const nlmeans *n = node->params;
+    nlmeans_coef *k = tamis_priv_node_alloc(node, sizeof *k);
+    if (!k)
+        return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "nlmeans: out of memory");
+    k->sx = n->search.w / 2;
+    k->sy = n->search.h / 2;
+    k->px = n->patch.w / 2;
+    k->py = n->patch.h / 2;
+    TAMIS_TRY(plan_strength(node, n, k));
+    int copy = k->range == 0 || k->sx + k->sy == 0;
+    node->stage = copy ? "copy" : "means";
+    node->border = n->border;
+    node->border_value = tamis_value_resolve(n->border_value, node->in.type);
+    /* A copy must change no pixel, not even the color of a clear one. */
+    node->alpha = copy ? TAMIS_ALPHA_MODE_STRAIGHT : n->alpha;
+    node->work = tamis_priv_node_work(node);
+    TAMIS_TRY(plan_color(node, n, k));
+    int summed = (2 * k->px + 1) * (2 * k->py + 1);
+    k->log2_range = (float)(k->range / (log(2) * summed));
+    k->log2_floor = (float)(k->floor * k->range / log(2));
+    node->halo = (tamis_halo){k->sx + k->px, k->sx + k->px, k->sy + k->py, k->sy + k->py};
+    node->tile_w = 256;
+    node->tile_h = 96;
+    node->coef = k;
+    node->scratch = copy ? NULL : scratch;
+    return TAMIS_OK;
+}
+
+extern const tamis_filter tamis_priv_filter_nlmeans;
+const tamis_filter tamis_priv_filter_nlmeans = {
+    .name = "nlmeans",
+    .brief = "removes noise by averaging pixels whose surroundings look alike",
+    .params = params,
+    .param_count = sizeof params / sizeof params[0],
+    .params_size = sizeof(nlmeans),
+    .max_inputs = 1,
+    .plan = plan,
+    .kernels = kernels,
+};

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the kernels of the non-local means filter need, made once by its plan function. */
+#ifndef TAMIS_NLMEANS_KERNEL_H
+#define TAMIS_NLMEANS_KERNEL_H
+
+#include "cpu/kernel.h"
+
+typedef struct nlmeans_coef {
+    int sx, sy; /* radii of the search window */
+    int px, py; /* radii of the patch */
+    int colors; /* the planes that share a weight; each further one is filtered alone */
+    int luma;   /* of these, planes 0 .. 2 are red, green, blue, and d2 is that of their luma */
+
+    /* weight = exp(-max(d2 - floor, 0) * range): floor = 2 sigma^2, range = 1 / h^2. */
+    double floor, range;
+    /* The same as 2^(log2_floor - log2_range * sum of squares over the patch). */
+    float log2_floor, log2_range;
+} nlmeans_coef;
+
+/* Scratch of the vector rows in float arithmetic, in floats; rows have a margin of 64 for loads
+ * and stores of whole vectors that run over their end. n is w * step. */
+
+/* A row of the result. */
+static inline size_t nlmeans_result_row(int w, int step)
+{
+    return ((size_t)w * (size_t)step + 64 + 15) / 16 * 16;
+}
+
+/* A row that reaches as far as the search window and the patch do. */
+static inline size_t nlmeans_source_row(const nlmeans_coef *k, int w, int step)
+{
+    size_t margin = (size_t)k->sx + (size_t)k->px;
+    return nlmeans_result_row((int)((size_t)w + 2 * margin), step);
+}
+
+static inline size_t nlmeans_source_rows(const nlmeans_coef *k, int h)
+{
+    return (size_t)h + 2 * ((size_t)k->sy + (size_t)k->py);
+}
+
+/* Bytes of the addresses of a plane's rows; a multiple of 64. */
+static inline size_t nlmeans_address_bytes(const nlmeans_coef *k, int h)
+{
+    return (nlmeans_source_rows(k, h) * sizeof(void *) + 63) / 64 * 64;
+}
+
+#endif

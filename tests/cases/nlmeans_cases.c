@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+
+#include "cases.h"
+
+static const char *const windows[] = {"patch=3:search=5", "patch=7:search=15"};
+
+/* G11 a: a flat picture stays as it is, up to its last row and column. */
+static void flat(tamis_ctx *ctx, tamis_type type, double level)
+{
+    static const char *const borders[] = {"reflect101", "reflect", "replicate", "wrap", "valid"};
+    test_picture src, out;
+
+    case_constant(&src, test_format(type, 1), 48, 48, level);
+    for (int w = 0; w < 2; w++)
+        for (int b = 0; b < 5; b++) {
+            char chain[128];
+            snprintf(chain, sizeof chain, "nlmeans=h=10:%s:border=%s", windows[w], borders[b]);
+            if (case_run_ok("G11", ctx, chain, &src.image, &out) == 0)
+                case_check(case_all(&out.image, level), "G11", "%s changes a flat %s picture",
+                           chain, tamis_type_name(type));
+            test_picture_free(&out);
+        }
+    test_picture_free(&src);
+}
+
+static double step_40_200(int x, int y, int c)
+{
+    (void)y, (void)c;
+    return x < 12 ? 40 : 200;
+}
+
+/* G11 b: nothing of the other side comes over a high step. */
+static void high_step(tamis_ctx *ctx, tamis_type type)
+{
+    static const char *const strengths[] = {"0", "1", "0:sigma=5"};
+    test_picture src, out;
+
+    case_picture(&src, test_format(type, 1), 24, 24, step_40_200);
+    for (int i = 0; i < 3; i++) {
+        char chain[64];
+        snprintf(chain, sizeof chain, "nlmeans=h=%s", strengths[i]);
+        if (case_run_ok("G11", ctx, chain, &src.image, &out) == 0)
+            case_check(test_same(&src.image, &out.image), "G11", "%s changes a step of %s", chain,
+                       tamis_type_name(type));
+        test_picture_free(&out);
+    }
+    case_check(case_refused(ctx, "nlmeans=h=-1", &src.image), "G11", "a negative h is accepted");
+    case_check(case_refused(ctx, "nlmeans=search=4", &src.image), "G11", "an even window");
+    case_check(case_refused(ctx, "nlmeans=h=1:sigma=9", &src.image), "G11", "sigma beyond 8 h");
+    test_picture_free(&src);
+}
+
+/* One wild pixel: all other weights are equal and tiny, but there are 392 of them, and 48 of pixels
+ * whose patches hold the wild one as well. */
+static void wild_pixel(tamis_ctx *ctx, double h)
+{
+    double w = exp(-255.0 * 255 / 49 / (h * h)), want = 255 / (1 + 392 * w + 48 * w * w), got;
+    test_picture src, out;
+    char chain[64];
+
+    case_constant(&src, test_format(TAMIS_U8, 1), 60, 40, 0);
+    test_sample_set(&src.image, 30, 20, 0, 255);
+    snprintf(chain, sizeof chain, "nlmeans=h=%g", h);
+    if (case_run_ok("G11", ctx, chain, &src.image, &out) == 0) {
+        got = test_sample_get(&out.image, 30, 20, 0);
+        case_check(fabs(got - want) <= 1, "G11", "%s: a wild pixel becomes %g, not %g", chain, got,
+                   want);
+    }
+    test_picture_free(&out);
+    test_picture_free(&src);
+}
+
+void case_nlmeans(void)
+{
+    if (!case_has("G11", "nlmeans"))
+        return;
+    for (int cpu = 0; cpu < CASE_CPUS; cpu++) {
+        tamis_ctx *ctx = case_ctx[cpu];
+        if (!ctx)
+            continue;
+        flat(ctx, TAMIS_U8, 136);
+        flat(ctx, TAMIS_U16, 34952);
+        flat(ctx, TAMIS_F32, 0.75);
+        high_step(ctx, TAMIS_U8);
+        high_step(ctx, TAMIS_U16);
+        high_step(ctx, TAMIS_F32);
+        for (double h = 8; h < 24; h *= 1.03)
+            wild_pixel(ctx, h);
+    }
+}
