@@ -60,4 +60,13 @@ int tool_output_check(const tool *t, const tool_file *file, char *message, size_
  * that of the input. */
 const char *tool_output_format(const tool *t, const char *out, const char *in_format);
 
+/* Looks at one file, printing what it finds, or adding it to the JSON object when that is not
+ * NULL. */
+struct json_t;
+typedef tamis_status (*tool_file_fn)(tool *t, const char *name, struct json_t *file);
+
+/* A whole command: the files that its arguments name, one after the other, as text or, with --json,
+ * as {"files": [...]}. Those that fail are named. Returns an exit code. */
+int tool_for_files(tool *t, tool_file_fn do_file);
+
 #endif

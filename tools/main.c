@@ -22,6 +22,8 @@ const tool_command tool_commands[] = {
     {"list", "list the filters", "", 0, TOOL_GROUP_JSON, cmd_list},
     {"help", "explain a command or a filter", "[NAME]", 1, 0, cmd_help},
     {"info", "say what picture files hold", "FILE...", ANY, COMPUTE | TOOL_GROUP_READ, cmd_info},
+    {"estimate", "say how much noise is in pictures", "FILE...", ANY, COMPUTE | TOOL_GROUP_READ,
+     cmd_estimate},
     {"compare", "measure how two pictures differ", "A B", 2,
      COMPUTE | TOOL_GROUP_READ | TOOL_GROUP_COMPARE, cmd_compare},
     {"report", "show two pictures side by side in an HTML file", "BEFORE AFTER -o OUT", 2,

@@ -124,6 +124,7 @@ char *tool_graph_text(const tamis_graph *graph);
 /* The subcommands, each in a file of its own. */
 int cmd_filter(tool *t);
 int cmd_run(tool *t);
+int cmd_estimate(tool *t);
 int cmd_explain(tool *t);
 int cmd_list(tool *t);
 int cmd_help(tool *t);

@@ -48,6 +48,16 @@ class Depth(Case):
         self.tamis("compare", "deep.png", "out.png", "--max-abs", "0")
         self.assertEqual(self.json("info", "out.png")["files"][0]["pages"][0]["type"], "u16")
 
+    def test_noise_is_found_again(self):
+        self.write("flat.png", png_bytes(200, 160, 1, [bytes([128]) * 200] * 160))
+        self.tamis("noise", "flat.png", "-o", "noisy.png", "--sigma", "12")
+        sigma = self.json("estimate", "noisy.png")["files"][0]["pages"][0]["sigma"]
+        self.assertEqual(len(sigma), 1)
+        self.assertAlmostEqual(sigma[0], 12, delta=0.7)
+        self.assertIn("flat.png: noise of standard deviation 0 ",
+                      self.tamis("estimate", "flat.png").text)
+        self.assertIn("missing.png", self.tamis("estimate", "missing.png", code=3).err)
+
     def test_alpha_does_not_bleed(self):
         red_outside = [bytes([255, 0, 0, 0]) * 2 + bytes([255, 255, 255, 255]) * 2] * 4
         self.write("a.png", png_bytes(4, 4, 4, red_outside))
