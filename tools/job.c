@@ -103,7 +103,9 @@ static tamis_status find_plan(tool_job *job, tamis_format format, int32_t w, int
     tool *t = job->tool;
     tamis_plan_options options = {.tile_w = t->options.tile.w,
                                   .tile_h = t->options.tile.h,
-                                  .guide = job->has_guide ? &job->guide.format : NULL};
+                                  .guide = job->has_guide ? &job->guide.format : NULL,
+                                  .guide_w = job->guide.w,
+                                  .guide_h = job->guide.h};
     tamis_plan *plan;
     tamis_status status = tamis_plan_create(t->ctx, job->graph, format, w, h, &options, &plan);
     if (status)

@@ -73,12 +73,16 @@ static json_t *param_default(const tamis_param *p)
 {
     if (p->type == TAMIS_PARAM_CHOICE)
         return json_string(p->choices[(int)p->def]);
+    if (p->type == TAMIS_PARAM_NUMBERS)
+        return json_string("auto");
+    if (p->words && p->def < 0)
+        return json_string(p->words[-1 - (int)p->def]);
     return p->def < p->min || p->def > p->max ? json_string("auto") : tool_json_number(p->def);
 }
 
 json_t *tool_json_param(const tamis_param *p)
 {
-    static const char *const types[] = {"int", "float", "choice", "size", "value"};
+    static const char *const types[] = {"int", "float", "choice", "size", "value", "numbers"};
     json_t *o = json_object();
     json_object_set_new(o, "name", json_string(p->name));
     json_object_set_new(o, "type", json_string(types[p->type]));
@@ -92,6 +96,16 @@ json_t *tool_json_param(const tamis_param *p)
         json_object_set_new(o, "min", tool_json_number(p->min));
         json_object_set_new(o, "max", tool_json_number(p->max));
         json_object_set_new(o, "odd", json_boolean(p->odd));
+    }
+    if (p->type == TAMIS_PARAM_NUMBERS) {
+        json_object_set_new(o, "least", json_integer(p->least));
+        json_object_set_new(o, "most", json_integer(p->most));
+    }
+    if (p->words) {
+        json_t *list = json_array();
+        for (int i = 0; p->words[i]; i++)
+            json_array_append_new(list, json_string(p->words[i]));
+        json_object_set_new(o, "words", list);
     }
     if (p->type == TAMIS_PARAM_VALUE)
         json_object_set_new(o, "default_percent", json_boolean(p->percent));

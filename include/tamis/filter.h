@@ -25,6 +25,14 @@ typedef struct tamis_value {
     int percent; /* 1 when value is per cent */
 } tamis_value;
 
+/* A few numbers in a row, such as a matrix or a point; written "1,0,5,0,1,0". count 0 = not given,
+ * written "auto". */
+#define TAMIS_MAX_NUMBERS 9
+typedef struct tamis_numbers {
+    int count;
+    double v[TAMIS_MAX_NUMBERS];
+} tamis_numbers;
+
 /* The value in sample units of the given type. */
 TAMIS_API double tamis_value_resolve(tamis_value value, tamis_type type);
 
@@ -40,7 +48,8 @@ typedef enum tamis_param_type {
     TAMIS_PARAM_DOUBLE, /* double */
     TAMIS_PARAM_CHOICE, /* an enum (unsigned int): index into choices */
     TAMIS_PARAM_SIZE,   /* tamis_size */
-    TAMIS_PARAM_VALUE   /* tamis_value */
+    TAMIS_PARAM_VALUE,  /* tamis_value */
+    TAMIS_PARAM_NUMBERS /* tamis_numbers; the default is none */
 } tamis_param_type;
 
 /* One parameter of a filter. */
@@ -49,13 +58,17 @@ typedef struct tamis_param {
     tamis_param_type type;
     size_t offset;              /* of the field in the filter's parameter struct */
     double def;                 /* default; for CHOICE the index, for SIZE both sides. A default
-                                   outside min .. max means "not given" and is written "auto" */
+                                   outside min .. max means "not given" and is written "auto",
+                                   or as words say */
     double min, max;            /* allowed range, both included; for SIZE each side */
     const char *unit;           /* "px", "levels", "" */
     const char *const *choices; /* CHOICE: NULL-terminated names in enum order; else NULL */
     const char *doc;            /* one sentence or two */
     int percent;                /* VALUE: 1 when def is per cent */
     int odd;                    /* 1: each value must be odd, or 0 where the range includes 0 */
+    const char *const *words;   /* SIZE: NULL-terminated names of -1, -2, ... for both sides, each
+                                   allowed though it lies outside min .. max; NULL = none */
+    int least, most;            /* NUMBERS: how many may be given */
 } tamis_param;
 
 typedef struct tamis_filter tamis_filter;

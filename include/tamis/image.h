@@ -68,6 +68,16 @@ typedef enum tamis_border {
 } tamis_border;
 #define TAMIS_BORDER_COUNT 6
 
+/* How values between pixels are found. The same definition holds in every filter that warps. */
+typedef enum tamis_interp {
+    TAMIS_INTERP_NEAREST,  /* the nearest pixel; halves go right and down */
+    TAMIS_INTERP_LINEAR,   /* between 2x2 pixels, with the triangle max(0, 1 - |t|) */
+    TAMIS_INTERP_CUBIC,    /* 4x4, with the piecewise cubic that cubic_a selects */
+    TAMIS_INTERP_LANCZOS3, /* 6x6, with sinc(t) sinc(t/3), scaled so that the weights sum to one */
+    TAMIS_INTERP_AREA      /* the mean of what an output pixel covers */
+} tamis_interp;
+#define TAMIS_INTERP_COUNT 5
+
 /* Index inside 0 .. n-1 that stands for index i (any integer) of an axis with n >= 1 samples.
  * Returns -1 where the border is TAMIS_BORDER_CONSTANT or TAMIS_BORDER_VALID and i lies outside. */
 TAMIS_API int64_t tamis_border_index(tamis_border border, int64_t i, int64_t n);

@@ -174,11 +174,13 @@ struct tamis_filter {
              : TAMIS_PARAM_DOUBLE, unsigned                                                        \
              : TAMIS_PARAM_CHOICE, tamis_size                                                      \
              : TAMIS_PARAM_SIZE, tamis_value                                                       \
-             : TAMIS_PARAM_VALUE)
+             : TAMIS_PARAM_VALUE, tamis_numbers                                                    \
+             : TAMIS_PARAM_NUMBERS)
 
 /* The rows that every filter with a window has: fields border, border_value and alpha. */
 extern const char *const tamis_priv_border_names[];
 extern const char *const tamis_priv_alpha_names[];
+extern const char *const tamis_priv_interp_names[];
 #define TAMIS_PARAM_BORDER(S)                                                                      \
     TAMIS_PARAM(S, border, .def = TAMIS_BORDER_REFLECT101, .max = TAMIS_BORDER_COUNT - 1,          \
                 .choices = tamis_priv_border_names, .unit = "",                                    \

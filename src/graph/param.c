@@ -10,6 +10,8 @@
 
 const char *const tamis_priv_border_names[] = {"reflect101", "reflect", "replicate", "wrap",
                                                "constant",   "valid",   NULL};
+const char *const tamis_priv_interp_names[] = {"nearest",  "linear", "cubic",
+                                               "lanczos3", "area",   NULL};
 const char *const tamis_priv_alpha_names[] = {"premultiply", "straight", "ignore", NULL};
 
 /* A parameter's value in a form that serves every type. */
@@ -33,6 +35,7 @@ static struct number load(const tamis_param *p, const void *params)
         return (struct number){s->w, s->h, 0};
     }
     case TAMIS_PARAM_VALUE:
+    case TAMIS_PARAM_NUMBERS:
         break;
     }
     const tamis_value *v = (const tamis_value *)at;
@@ -57,6 +60,8 @@ static void store(const tamis_param *p, void *params, struct number n)
         break;
     case TAMIS_PARAM_VALUE:
         *(tamis_value *)at = (tamis_value){n.a, n.percent};
+        break;
+    case TAMIS_PARAM_NUMBERS: /* none, as zeroed */
         break;
     }
 }
@@ -94,7 +99,22 @@ static tamis_status unknown_name(tamis_ctx *ctx, const tamis_filter *filter, con
 /* "auto": a default that no number the user may give can be confused with. */
 static int has_auto(const tamis_param *p)
 {
-    return p->def < p->min || p->def > p->max;
+    return p->type == TAMIS_PARAM_NUMBERS || (!p->words && (p->def < p->min || p->def > p->max));
+}
+
+/* The word that stands for the size n; NULL when it is a size in numbers. */
+static const char *word_of(const tamis_param *p, struct number n)
+{
+    for (int i = 0; p->words && p->words[i]; i++)
+        if (n.a == -1 - i && n.b == n.a)
+            return p->words[i];
+    return NULL;
+}
+
+static void append(char *buf, size_t size, const char *before, const char *text)
+{
+    size_t used = strlen(buf);
+    snprintf(buf + used, size - used, "%s%s", before, text);
 }
 
 /* "0.1 .. 100 px", or the names of the choices. */
@@ -103,15 +123,20 @@ static const char *range_text(const tamis_param *p, char *buf, size_t size)
     if (p->type != TAMIS_PARAM_CHOICE) {
         const char *odd = p->odd ? "odd, " : "";
         const char *space = p->unit && *p->unit ? " " : "";
-        tamis_priv_number_print(buf, size, "%s%.10g .. %.10g%s%s%s", odd, p->min, p->max, space,
-                                p->unit ? p->unit : "", has_auto(p) ? ", or auto" : "");
+        char count[48] = "";
+        if (p->type == TAMIS_PARAM_NUMBERS && p->least == p->most)
+            snprintf(count, sizeof count, "%d numbers, each ", p->most);
+        else if (p->type == TAMIS_PARAM_NUMBERS)
+            snprintf(count, sizeof count, "%d to %d numbers, each ", p->least, p->most);
+        tamis_priv_number_print(buf, size, "%s%s%.10g .. %.10g%s%s%s", count, odd, p->min, p->max,
+                                space, p->unit ? p->unit : "", has_auto(p) ? ", or auto" : "");
+        for (int i = 0; p->words && p->words[i]; i++)
+            append(buf, size, ", or ", p->words[i]);
         return buf;
     }
     *buf = '\0';
-    for (int i = 0; p->choices[i]; i++) {
-        size_t used = strlen(buf);
-        snprintf(buf + used, size - used, "%s%s", i ? ", " : "", p->choices[i]);
-    }
+    for (int i = 0; p->choices[i]; i++)
+        append(buf, size, i ? ", " : "", p->choices[i]);
     return buf;
 }
 
@@ -165,6 +190,12 @@ static int read_value(const tamis_param *p, const char *text, struct number *n)
 {
     if (p->type == TAMIS_PARAM_CHOICE)
         return read_choice(p, text, n);
+    for (int i = 0; p->words && p->words[i]; i++) {
+        if (strcmp(p->words[i], text) == 0) {
+            *n = (struct number){-1 - i, -1 - i, 0};
+            return 1;
+        }
+    }
     if (!read_number(&text, &n->a))
         return 0;
     n->b = n->a;
@@ -181,8 +212,41 @@ static int read_value(const tamis_param *p, const char *text, struct number *n)
 
 static int in_range(const tamis_param *p, struct number n)
 {
+    if (word_of(p, n))
+        return 1;
     return acceptable(p, n.a) && (p->type != TAMIS_PARAM_SIZE || acceptable(p, n.b));
 }
+
+/* ---- several numbers */
+
+static int read_numbers(const char *text, tamis_numbers *out)
+{
+    *out = (tamis_numbers){0};
+    if (strcmp(text, "auto") == 0)
+        return 1;
+    do {
+        if (out->count == TAMIS_MAX_NUMBERS || !read_number(&text, &out->v[out->count++]))
+            return 0;
+    } while (*text++ == ',');
+    return text[-1] == '\0';
+}
+
+static const tamis_numbers *numbers_at(const tamis_param *p, const void *params)
+{
+    return (const tamis_numbers *)(const void *)((const char *)params + p->offset);
+}
+
+static int numbers_in_range(const tamis_param *p, const tamis_numbers *n)
+{
+    if (n->count != 0 && (n->count < p->least || n->count > p->most))
+        return 0;
+    for (int i = 0; i < n->count; i++)
+        if (!acceptable(p, n->v[i]))
+            return 0;
+    return 1;
+}
+
+/* ---- one parameter */
 
 tamis_status tamis_filter_set(tamis_ctx *ctx, const tamis_filter *filter, void *params,
                               const char *name, const char *text)
@@ -196,6 +260,13 @@ tamis_status tamis_filter_set(tamis_ctx *ctx, const tamis_filter *filter, void *
     if (!p)
         return unknown_name(ctx, filter, name);
     struct number n = {0};
+    if (p->type == TAMIS_PARAM_NUMBERS) {
+        tamis_numbers numbers;
+        if (!read_numbers(text, &numbers) || !numbers_in_range(p, &numbers))
+            return refuse(ctx, filter, p, text);
+        *(tamis_numbers *)(void *)((char *)params + p->offset) = numbers;
+        return TAMIS_OK;
+    }
     if (has_auto(p) && strcmp(text, "auto") == 0)
         n = (struct number){p->def, p->def, p->percent};
     else if (!read_value(p, text, &n) || !in_range(p, n))
@@ -204,8 +275,32 @@ tamis_status tamis_filter_set(tamis_ctx *ctx, const tamis_filter *filter, void *
     return TAMIS_OK;
 }
 
+/* The fewest digits that read back as the same number. */
+static void print_digits(double v, char *buf, size_t size)
+{
+    for (int digits = 6; digits <= 17; digits++) {
+        tamis_priv_number_print(buf, size, "%.*g", digits, v);
+        if (tamis_priv_number_read(buf, NULL) == v || v != v)
+            break;
+    }
+}
+
+static void print_numbers(const tamis_numbers *n, char *buf, size_t size)
+{
+    snprintf(buf, size, "%s", n->count == 0 ? "auto" : "");
+    for (int i = 0; i < n->count && i < TAMIS_MAX_NUMBERS; i++) {
+        char digits[32];
+        print_digits(n->v[i], digits, sizeof digits);
+        append(buf, size, i ? "," : "", digits);
+    }
+}
+
 static void print_number(const tamis_param *p, struct number n, char *buf, size_t size)
 {
+    if (word_of(p, n)) {
+        snprintf(buf, size, "%s", word_of(p, n));
+        return;
+    }
     if (p->type == TAMIS_PARAM_CHOICE) {
         unsigned count = 0;
         while (p->choices[count])
@@ -220,12 +315,7 @@ static void print_number(const tamis_param *p, struct number n, char *buf, size_
         snprintf(buf, size, "auto");
         return;
     }
-    /* The fewest digits that read back as the same number. */
-    for (int digits = 6; digits <= 17; digits++) {
-        tamis_priv_number_print(buf, size, "%.*g", digits, n.a);
-        if (tamis_priv_number_read(buf, NULL) == n.a || n.a != n.a)
-            break;
-    }
+    print_digits(n.a, buf, size);
     size_t used = strlen(buf);
     if (p->type == TAMIS_PARAM_SIZE && n.a != n.b)
         tamis_priv_number_print(buf + used, size - used, "x%.0f", n.b);
@@ -240,6 +330,14 @@ tamis_status tamis_filter_check(tamis_ctx *ctx, const tamis_filter *filter, cons
     TAMIS_REQUIRE(ctx, params);
     for (int i = 0; i < filter->param_count; i++) {
         const tamis_param *p = &filter->params[i];
+        if (p->type == TAMIS_PARAM_NUMBERS) {
+            const tamis_numbers *numbers = numbers_at(p, params);
+            char text[TAMIS_MAX_NUMBERS * 32];
+            if (numbers_in_range(p, numbers))
+                continue;
+            print_numbers(numbers, text, sizeof text);
+            return refuse(ctx, filter, p, text);
+        }
         struct number n = load(p, params);
         if (!in_range(p, n) && !(has_auto(p) && n.a == p->def)) {
             char text[64];
@@ -257,7 +355,9 @@ const char *tamis_filter_get(const tamis_filter *filter, const void *params, con
         return buf;
     *buf = '\0';
     const tamis_param *p = filter && params && name ? find(filter, name) : NULL;
-    if (p)
+    if (p && p->type == TAMIS_PARAM_NUMBERS)
+        print_numbers(numbers_at(p, params), buf, size);
+    else if (p)
         print_number(p, load(p, params), buf, size);
     return buf;
 }

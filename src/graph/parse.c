@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chain text: "name=key=value:key=value,name2=key=value", to graphs and back.
- * The characters , : = and white space have no place in names or values, so there is no quoting. */
+ * The characters : = and white space have no place in names or values, so there is no quoting. A
+ * comma belongs to a value where a number follows: names of filters begin with a letter. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "core/status.h"
 #include "graph/graph.h"
 
-#define WORD_MAX 128
+#define WORD_MAX 256
 
 struct reader {
     tamis_ctx *ctx;
@@ -27,10 +28,12 @@ static void skip_space(struct reader *r)
 }
 
 /* A run of characters that mean nothing to the grammar. */
-static tamis_status read_word(struct reader *r, const char *what, char word[WORD_MAX])
+static tamis_status read_word(struct reader *r, const char *what, int is_value, char word[WORD_MAX])
 {
     skip_space(r);
     size_t n = strcspn(r->at, ",:= \t\r\n");
+    while (is_value && r->at[n] == ',' && r->at[n + 1] && strchr("+-.0123456789", r->at[n + 1]))
+        n += 1 + strcspn(r->at + n + 1, ",:= \t\r\n");
     if (n == 0)
         return complain(r, what);
     if (n >= WORD_MAX)
@@ -54,10 +57,10 @@ static tamis_status read_params(struct reader *r, const tamis_filter *filter, vo
 {
     char key[WORD_MAX], value[WORD_MAX];
     do {
-        TAMIS_TRY(read_word(r, "expected a parameter's name", key));
+        TAMIS_TRY(read_word(r, "expected a parameter's name", 0, key));
         if (!accept(r, '='))
             return complain(r, "expected \"=\" and a value");
-        TAMIS_TRY(read_word(r, "expected a value", value));
+        TAMIS_TRY(read_word(r, "expected a value", 1, value));
         TAMIS_TRY(tamis_filter_set(r->ctx, filter, params, key, value));
     } while (accept(r, ':'));
     return TAMIS_OK;
@@ -78,7 +81,7 @@ static tamis_status unknown_filter(tamis_ctx *ctx, const char *name)
 static tamis_status read_filter(struct reader *r, tamis_graph *graph)
 {
     char name[WORD_MAX];
-    TAMIS_TRY(read_word(r, "expected a filter's name", name));
+    TAMIS_TRY(read_word(r, "expected a filter's name", 0, name));
     const tamis_filter *filter = tamis_filter_find(name);
     if (!filter)
         return unknown_filter(r->ctx, name);
@@ -142,7 +145,7 @@ static void print_filter(struct writer *w, tamis_ctx *ctx, const struct tamis_gr
     put(w, tamis_filter_name(item->filter));
     char sep = '=';
     for (int i = 0; i < count; i++) {
-        char value[64], standard[64] = "";
+        char value[WORD_MAX], standard[WORD_MAX] = "";
         tamis_filter_get(item->filter, item->params, params[i].name, value, sizeof value);
         if (defaults) /* without memory to compare, everything is printed: longer, but right */
             tamis_filter_get(item->filter, defaults, params[i].name, standard, sizeof standard);

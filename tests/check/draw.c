@@ -96,13 +96,38 @@ static void draw_level(test_rng *rng, const tamis_param *param, tamis_type type,
     snprintf(buf, size, "%.6g%s", clamp(f * scale, param->min, param->max), percent ? "%" : "");
 }
 
+/* Near 1 and 0 alternately, as the matrices have them that keep something of the picture; now and
+ * then anything. */
+static void draw_numbers(test_rng *rng, const tamis_param *param, char *buf, size_t size)
+{
+    int wild = test_rng_below(rng, 8) == 0;
+    int count = param->least + test_rng_below(rng, param->most - param->least + 1);
+
+    *buf = '\0';
+    for (int i = 0; i < count; i++) {
+        double v = i % 4 == 0 && count != 2 ? 1 : 0, spread = wild ? 40 : i % 3 == 2 ? 9 : 0.6;
+        size_t used = strlen(buf);
+        if (test_rng_below(rng, 4))
+            v += spread * (2 * test_rng_unit(rng) - 1);
+        if (test_rng_below(rng, 4) == 0)
+            v = floor(v + 0.5);
+        snprintf(buf + used, size - used, "%s%.6g", i ? "," : "", clamp(v, param->min, param->max));
+    }
+}
+
 static void draw_text(test_rng *rng, const tamis_param *param, tamis_type type, char *buf,
                       size_t size)
 {
     int w, n = 0;
 
-    if (param->type != TAMIS_PARAM_CHOICE && (param->def < param->min || param->def > param->max) &&
-        test_rng_below(rng, 4) == 0) {
+    if (param->words && test_rng_below(rng, 2)) {
+        while (param->words[n])
+            n++;
+        snprintf(buf, size, "%s", param->words[test_rng_below(rng, n)]);
+        return;
+    }
+    if (param->type != TAMIS_PARAM_CHOICE && !param->words &&
+        (param->def < param->min || param->def > param->max) && test_rng_below(rng, 4) == 0) {
         snprintf(buf, size, "auto");
         return;
     }
@@ -122,6 +147,9 @@ static void draw_text(test_rng *rng, const tamis_param *param, tamis_type type, 
         else
             snprintf(buf, size, "%dx%d", w, w == 0 ? 0 : draw_side(rng, param));
         break;
+    case TAMIS_PARAM_NUMBERS:
+        draw_numbers(rng, param, buf, size);
+        break;
     case TAMIS_PARAM_VALUE:
         draw_level(rng, param, type, test_rng_below(rng, 3) == 0, buf, size);
         break;
@@ -137,7 +165,7 @@ static void draw_text(test_rng *rng, const tamis_param *param, tamis_type type, 
 static void draw_params(check_machine *machine, test_rng *rng, check_sample *out)
 {
     const tamis_filter *filter = out->filter;
-    char value[128], message[512];
+    char value[256], message[512];
 
     tamis_filter_defaults(filter, out->params);
     for (int i = 0; i < filter->param_count; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chain text to graphs and back. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "unit.h"
@@ -31,6 +32,11 @@ static void other_value(const tamis_param *p, char *buf, size_t size)
     case TAMIS_PARAM_VALUE:
         snprintf(buf, size, "12.5%%");
         break;
+    case TAMIS_PARAM_NUMBERS:
+        for (int i = 0; i < p->most; i++)
+            snprintf(buf + strlen(buf), size - strlen(buf), "%s%.3g", i ? "," : "",
+                     fmax(p->min, fmin(p->max, i + 1.25)));
+        break;
     default:
         v = p->def + (p->odd ? 2 : 1);
         v = v >= p->min && v <= p->max ? v : p->min; /* the default may be "auto", outside */
@@ -51,7 +57,7 @@ static void every_filter_round_trips(void **state)
         print_is(ctx, name, name);
         snprintf(all, sizeof all, "%s", name);
         for (int i = 0; i < count; i++) {
-            char value[64], one[256];
+            char value[64] = "", one[256];
             size_t used = strlen(all);
             other_value(&params[i], value, sizeof value);
             snprintf(one, sizeof one, "%s=%s=%s", name, params[i].name, value);
@@ -75,6 +81,7 @@ static void white_space_is_skipped(void **state)
              "gaussian=sigma=2.5:ksize=7x5,gaussian");
     print_is(ctx, "", "");
     print_is(ctx, "  ", "");
+    print_is(ctx, "gaussian=sigma=2 ,median", "gaussian=sigma=2,median");
     tamis_ctx_free(&ctx);
 }
 

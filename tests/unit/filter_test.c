@@ -57,7 +57,8 @@ static void refuse(each *e, const char *text)
 /* Such a parameter may be left open, which its default stands for. */
 static int has_auto(const tamis_param *p)
 {
-    return p->type != TAMIS_PARAM_CHOICE && (p->def < p->min || p->def > p->max);
+    return p->type == TAMIS_PARAM_NUMBERS ||
+           (p->type != TAMIS_PARAM_CHOICE && !p->words && (p->def < p->min || p->def > p->max));
 }
 
 static void is_described(each *e)
@@ -66,7 +67,7 @@ static void is_described(each *e)
     assert_non_null(p->name);
     assert_true(p->name[0] && p->doc && strlen(p->doc) > 5 && p->unit);
     assert_true(p->min <= p->max);
-    assert_true((p->def >= p->min && p->def <= p->max) || has_auto(p));
+    assert_true((p->def >= p->min && p->def <= p->max) || has_auto(p) || p->words);
     assert_int_equal(p->type == TAMIS_PARAM_CHOICE, p->choices != NULL);
     if (p->choices) {
         int n = 0;
@@ -91,8 +92,10 @@ static void junk(each *e)
     static const char *const bad[] = {"x",   "nan", "NAN", "inf",   "-inf", "1e999", "seven",
                                       "3 ",  " 3",  "3a",  "0x1p1", "3..1", "--3",   "+-3",
                                       "1,5", "3x",  "x3",  "3%%",   "%",    "3x5x7", "3;"};
+    int pairs = e->param->type == TAMIS_PARAM_NUMBERS && e->param->least <= 2;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        refuse(e, bad[i]);
+        if (!pairs || strcmp(bad[i], "1,5") != 0)
+            refuse(e, bad[i]);
     assert_int_equal(tamis_filter_set(e->ctx, e->filter, e->params, e->param->name, ""),
                      TAMIS_ERR_ARGUMENT);
 }
@@ -102,7 +105,7 @@ static void ranges(each *e)
     const tamis_param *p = e->param;
     char text[128];
 
-    if (p->type == TAMIS_PARAM_CHOICE)
+    if (p->type == TAMIS_PARAM_CHOICE || p->type == TAMIS_PARAM_NUMBERS)
         return;
     if (!p->odd || fmod(p->min, 2) != 0 || p->min == 0) {
         snprintf(text, sizeof text, "%.17g", p->min);
@@ -138,6 +141,48 @@ static void choices(each *e)
     }
     refuse(e, "none of these");
     unit_message_has(e->ctx, e->param->choices[0]);
+}
+
+static void words(each *e)
+{
+    char text[128];
+
+    for (int i = 0; e->param->words && e->param->words[i]; i++) {
+        tamis_size size;
+        accept(e, e->param->words[i]);
+        memcpy(&size, (char *)e->params + e->param->offset, sizeof size);
+        assert_true(size.w == -1 - i && size.h == -1 - i);
+        tamis_filter_get(e->filter, e->params, e->param->name, text, sizeof text);
+        assert_string_equal(text, e->param->words[i]);
+    }
+}
+
+/* As many as the row says, each within its range. */
+static void numbers(each *e)
+{
+    const tamis_param *p = e->param;
+    tamis_numbers n;
+    char text[300] = "", again[300], more[330];
+
+    if (p->type != TAMIS_PARAM_NUMBERS)
+        return;
+    for (int i = 1; i <= p->most; i++) {
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s0.%d", i > 1 ? "," : "", i);
+        if (i < p->least)
+            refuse(e, text);
+        else
+            accept(e, text);
+    }
+    memcpy(&n, (char *)e->params + p->offset, sizeof n);
+    assert_true(n.count == p->most && n.v[0] == 0.1);
+    assert_string_equal(tamis_filter_get(e->filter, e->params, p->name, again, sizeof again), text);
+    snprintf(more, sizeof more, "%s,1", text);
+    refuse(e, more);
+    snprintf(more, sizeof more, "%s,", text);
+    refuse(e, more);
+    snprintf(more, sizeof more, "%.17g%s", p->max * 2 + 1,
+             strchr(text, ',') ? strchr(text, ',') : "");
+    refuse(e, more);
 }
 
 static void sizes(each *e)
@@ -211,6 +256,9 @@ static void check_rejects(each *e)
         if (e->param->max >= 2147483647)
             return;
         memcpy(at, &(int){(int)e->param->max + 1}, sizeof(int));
+        break;
+    case TAMIS_PARAM_NUMBERS:
+        memcpy(at, &(int){e->param->most + 1}, sizeof(int));
     }
     assert_int_equal(tamis_filter_check(e->ctx, e->filter, e->params), TAMIS_ERR_ARGUMENT);
     unit_message_has(e->ctx, e->param->name);
@@ -236,6 +284,10 @@ static void automatic(each *e)
     assert_string_equal(tamis_filter_get(e->filter, e->params, e->param->name, text, sizeof text),
                         "auto");
     assert_int_equal(tamis_filter_check(e->ctx, e->filter, e->params), TAMIS_OK);
+    if (e->param->type == TAMIS_PARAM_NUMBERS) {
+        accept(e, "auto");
+        return;
+    }
     snprintf(text, sizeof text, "%.17g", e->param->max);
     accept(e, text);
     accept(e, "auto");
@@ -250,6 +302,8 @@ EACH(junk_is_refused, junk)
 EACH(ranges_hold_at_both_ends, ranges)
 EACH(choices_by_name, choices)
 EACH(sizes_one_or_two_sides, sizes)
+EACH(sizes_by_word, words)
+EACH(numbers_as_many_as_allowed, numbers)
 EACH(values_in_levels_or_per_cent, values)
 EACH(auto_where_it_is_the_default, automatic)
 EACH(structs_are_checked, check_rejects)
@@ -296,6 +350,8 @@ int main(void)
         cmocka_unit_test(ranges_hold_at_both_ends),
         cmocka_unit_test(choices_by_name),
         cmocka_unit_test(sizes_one_or_two_sides),
+        cmocka_unit_test(sizes_by_word),
+        cmocka_unit_test(numbers_as_many_as_allowed),
         cmocka_unit_test(values_in_levels_or_per_cent),
         cmocka_unit_test(auto_where_it_is_the_default),
         cmocka_unit_test(structs_are_checked),
