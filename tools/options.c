@@ -17,6 +17,7 @@ typedef struct long_options {
     struct option *rows;
     char **spellings; /* names with '-' instead of '_', allocated */
     int count;
+    char *given; /* 1 for each option of the table that has been given */
     char letters[64];
 } long_options;
 
@@ -44,6 +45,7 @@ static void make_rows(const tool *t, long_options *l)
     size_t rows = 2 * (size_t)(params + options) + 1;
     l->rows = tool_alloc(rows * sizeof(*l->rows));
     l->spellings = tool_alloc(rows * sizeof(*l->spellings));
+    l->given = tool_alloc((size_t)options);
     for (int i = 0; i < params; i++)
         add_row(l, param[i].name, required_argument, PARAM_BASE + i);
     size_t n = 0;
@@ -69,6 +71,7 @@ static void free_rows(long_options *l)
     for (int i = 0; i < l->count; i++)
         free(l->spellings[i]);
     free(l->spellings);
+    free(l->given);
     free(l->rows);
 }
 
@@ -115,19 +118,42 @@ static const tool_option *option_of(int code)
     return NULL;
 }
 
-static void keep_setting(tool *t, int index, const char *text)
+static int say_repeated(tool *t, const char *name)
+{
+    return tool_usage_error(t, "--%s is given twice", name);
+}
+
+static int keep_setting(tool *t, int index, const char *text)
 {
     int count;
     const tamis_param *params = tamis_filter_params(t->filter, &count);
+    for (int i = 0; i < t->setting_count; i++) {
+        if (t->settings[i].param == &params[index])
+            return say_repeated(t, params[index].name);
+    }
     size_t size = (size_t)(t->setting_count + 1) * sizeof(*t->settings);
     t->settings = tool_grow(t->settings, size);
     t->settings[t->setting_count++] = (tool_setting){&params[index], text};
+    return TOOL_OK;
 }
 
-static int parse_all(tool *t, const long_options *l, int argc, char **argv)
+/* A value that would silently replace another is a mistake; a flag says the same again, or more. */
+static int keep_option(tool *t, long_options *l, const tool_option *option, const char *text)
+{
+    char *given = &l->given[option - tool_option_table];
+    if (*given && option->kind != TOOL_FLAG)
+        return say_repeated(t, option->name);
+    *given = 1;
+    if (!tool_option_store(option, &t->options, text))
+        return tool_option_refuse(t, option, text);
+    return TOOL_OK;
+}
+
+static int parse_all(tool *t, long_options *l, int argc, char **argv)
 {
     opterr = 0;
     for (;;) {
+        int said;
         int code = getopt_long(argc, argv, l->letters, l->rows, NULL);
         if (code == -1)
             return TOOL_OK;
@@ -135,13 +161,12 @@ static int parse_all(tool *t, const long_options *l, int argc, char **argv)
             return say_refused(t, l, argv[optind - 1]);
         if (code == ':')
             return tool_usage_error(t, "option '%s' needs a value", argv[optind - 1]);
-        if (code >= PARAM_BASE) {
-            keep_setting(t, code - PARAM_BASE, optarg);
-            continue;
-        }
-        const tool_option *option = option_of(code);
-        if (!tool_option_store(option, &t->options, optarg))
-            return tool_option_refuse(t, option, optarg);
+        if (code >= PARAM_BASE)
+            said = keep_setting(t, code - PARAM_BASE, optarg);
+        else
+            said = keep_option(t, l, option_of(code), optarg);
+        if (said)
+            return said;
     }
 }
 

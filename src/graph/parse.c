@@ -53,15 +53,38 @@ static int accept(struct reader *r, char c)
     return 1;
 }
 
+static tamis_status read_param(struct reader *r, char key[WORD_MAX], char value[WORD_MAX])
+{
+    TAMIS_TRY(read_word(r, "expected a parameter's name", 0, key));
+    if (!accept(r, '='))
+        return complain(r, "expected \"=\" and a value");
+    return read_word(r, "expected a value", 1, value);
+}
+
+/* Whether key is among the parameters, all well formed, from start up to the one that ends at
+ * r->at. They are few: an unknown or repeated one has ended the reading. */
+static int is_repeated(const struct reader *r, const char *start, const char *key)
+{
+    char other[WORD_MAX], value[WORD_MAX];
+    struct reader again = {r->ctx, r->text, start};
+    while (read_param(&again, other, value) == TAMIS_OK && again.at < r->at) {
+        if (strcmp(other, key) == 0)
+            return 1;
+        accept(&again, ':');
+    }
+    return 0;
+}
+
 static tamis_status read_params(struct reader *r, const tamis_filter *filter, void *params)
 {
     char key[WORD_MAX], value[WORD_MAX];
+    const char *start = r->at;
     do {
-        TAMIS_TRY(read_word(r, "expected a parameter's name", 0, key));
-        if (!accept(r, '='))
-            return complain(r, "expected \"=\" and a value");
-        TAMIS_TRY(read_word(r, "expected a value", 1, value));
+        TAMIS_TRY(read_param(r, key, value));
         TAMIS_TRY(tamis_filter_set(r->ctx, filter, params, key, value));
+        if (is_repeated(r, start, key))
+            return tamis_priv_fail(r->ctx, TAMIS_ERR_ARGUMENT, "%s: %s is given twice",
+                                   tamis_filter_name(filter), key);
     } while (accept(r, ':'));
     return TAMIS_OK;
 }

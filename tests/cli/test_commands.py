@@ -72,6 +72,17 @@ class Usage(Case):
         self.tamis("gaussian", "--border-value", "7", "--border=constant", "-o", "b.png", "in.png")
         self.assertEqual(self.read("a.png"), self.read("b.png"))
 
+    def test_given_twice(self):
+        self.says("gaussian", "--sigma", "1", "--sigma=2", "in.png", "-o", "x.png",
+                  words=["--sigma is given twice"])
+        self.says("gaussian", "--border_value", "1", "in.png", "-o", "x.png", "--border-value", "1",
+                  words=["--border_value is given twice"])
+        self.says("gaussian", "in.png", "-o", "x.png", "-o", "y.png", words=["--out is given twice"])
+        self.says("run", "gaussian=sigma=1:sigma=2", "in.png", "-o", "x.png",
+                  words=["gaussian: sigma is given twice"])
+        self.assertEqual(self.names(), ["in.png"])
+        self.tamis("gaussian", "in.png", "-o", "x.png", "--overwrite", "--overwrite", "-vv")
+
     def test_guide_needs_a_filter_that_takes_one(self):
         self.tamis("run", "gaussian", "--guide", "in.png", "in.png", "-o", "x.png", code=2)
 

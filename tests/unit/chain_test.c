@@ -129,6 +129,25 @@ static void mistakes_show_their_place(void **state)
     tamis_ctx_free(&ctx);
 }
 
+static void parameters_are_given_once(void **state)
+{
+    static const char *const twice[] = {"gaussian=sigma=2:sigma=2",
+                                        "gaussian=sigma=1:ksize=3: sigma =2",
+                                        "gaussian=sigma=auto:border=wrap:sigma=3,gaussian",
+                                        "gaussian,gaussian=ksize=3:sigma=1:ksize=5:sigma=2"};
+    tamis_ctx *ctx = unit_ctx(1);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof twice / sizeof *twice; i++) {
+        tamis_graph *graph;
+        assert_int_equal(tamis_graph_parse(ctx, twice[i], &graph), TAMIS_ERR_ARGUMENT);
+        unit_message_has(ctx, i < 3 ? "gaussian: sigma is given twice" : "ksize is given twice");
+    }
+    print_is(ctx, "gaussian=sigma=2,gaussian=sigma=2", "gaussian=sigma=2,gaussian=sigma=2");
+    print_is(ctx, "gaussian=sigma=2:sigma_x=3", "gaussian=sigma=2:sigma_x=3");
+    tamis_ctx_free(&ctx);
+}
+
 static void short_buffers_are_safe(void **state)
 {
     tamis_ctx *ctx = unit_ctx(1);
@@ -201,7 +220,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chains_are_not_endless), cmocka_unit_test(every_filter_round_trips),
         cmocka_unit_test(white_space_is_skipped), cmocka_unit_test(mistakes_show_their_place),
-        cmocka_unit_test(short_buffers_are_safe), cmocka_unit_test(graphs_from_structs),
+        cmocka_unit_test(short_buffers_are_safe), cmocka_unit_test(parameters_are_given_once),
+        cmocka_unit_test(graphs_from_structs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
