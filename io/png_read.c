@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <png.h>
-#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bytes.h"
 #include "png_chunks.h"
+#include "png_errors.h"
 #include "reader.h"
 
 /* What deflate can reach at best: 258 bytes for 2 bits, with a little less in practice. */
@@ -14,8 +13,7 @@
 typedef struct png_job {
     tamis_reader *reader;
     uint64_t pos;
-    char message[160];
-    jmp_buf jump;
+    tamis_png_errors errors;
 } png_job;
 
 static int png_probe(const uint8_t *head, size_t size)
@@ -84,19 +82,6 @@ static tamis_status png_info_page(tamis_reader *reader, int page, tamis_file_inf
     return TAMIS_OK;
 }
 
-static void on_error(png_structp png, png_const_charp text)
-{
-    png_job *job = png_get_error_ptr(png);
-    snprintf(job->message, sizeof job->message, "%s", text);
-    longjmp(job->jump, 1);
-}
-
-static void on_warning(png_structp png, png_const_charp text)
-{
-    png_job *job = png_get_error_ptr(png);
-    tamis_ctx_log(job->reader->ctx, TAMIS_LOG_INFO, "%s: %s", job->reader->name, text);
-}
-
 static void on_read(png_structp png, png_bytep data, size_t size)
 {
     png_job *job = png_get_io_ptr(png);
@@ -112,11 +97,11 @@ static void read_rows(png_structp png, const tamis_image *image, int passes)
             png_read_row(png, tamis_image_row(image, 0, y), NULL);
 }
 
-/* Returns 0 after an error, whose text is in job->message. No local variable changes after
+/* Returns 0 after an error, whose text is in job->errors. No local variable changes after
  * setjmp(), so none is lost to longjmp(). */
 static int decode(png_job *job, png_structp png, png_infop info, const tamis_image *image)
 {
-    if (setjmp(job->jump))
+    if (setjmp(job->errors.jump))
         return 0;
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
@@ -142,15 +127,18 @@ static tamis_status png_pixels(tamis_reader *reader, int page, const tamis_image
     if (!job)
         return tamis_priv_reader_fail(reader, TAMIS_ERR_MEMORY, "no memory");
     job->reader = reader;
-    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
+    job->errors.ctx = reader->ctx;
+    job->errors.name = reader->name;
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &job->errors,
+                                             tamis_priv_png_on_error, tamis_priv_png_on_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     tamis_status status = TAMIS_OK;
     if (!info)
         status = tamis_priv_reader_fail(reader, TAMIS_ERR_MEMORY, "no memory");
     else if (!decode(job, png, info, image))
-        status = reader->source.error
-                     ? tamis_priv_reader_short(reader)
-                     : tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "PNG: %s", job->message);
+        status = reader->source.error ? tamis_priv_reader_short(reader)
+                                      : tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "PNG: %s",
+                                                               job->errors.message);
     png_destroy_read_struct(&png, &info, NULL);
     free(job);
     return status == TAMIS_OK ? tamis_priv_png_meta(reader, meta) : status;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <png.h>
-#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "bytes.h"
 #include "png_chunks.h"
+#include "png_errors.h"
 #include "png_level.h"
 #include "writer.h"
 
@@ -14,22 +13,8 @@ typedef struct png_job {
     tamis_writer *writer;
     tamis_rows rows;
     int noisy; /* see png_level.h */
-    char message[160];
-    jmp_buf jump;
+    tamis_png_errors errors;
 } png_job;
-
-static void on_error(png_structp png, png_const_charp text)
-{
-    png_job *job = png_get_error_ptr(png);
-    snprintf(job->message, sizeof job->message, "%s", text);
-    longjmp(job->jump, 1);
-}
-
-static void on_warning(png_structp png, png_const_charp text)
-{
-    png_job *job = png_get_error_ptr(png);
-    tamis_ctx_log(job->writer->ctx, TAMIS_LOG_INFO, "%s: %s", job->writer->name, text);
-}
 
 static void on_write(png_structp png, png_bytep data, size_t size)
 {
@@ -83,7 +68,7 @@ static int level_of(const tamis_writer *writer)
 static int encode(png_job *job, png_structp png, png_infop info, const tamis_image *image,
                   const chunk_list *chunks)
 {
-    if (setjmp(job->jump))
+    if (setjmp(job->errors.jump))
         return 0;
     int deep = image->format.type == TAMIS_U16;
     png_set_write_fn(png, job, on_write, on_flush);
@@ -111,7 +96,10 @@ static int encode(png_job *job, png_structp png, png_infop info, const tamis_ima
 
 static tamis_status run_encoder(png_job *job, const tamis_image *image, const chunk_list *chunks)
 {
-    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
+    job->errors.ctx = job->writer->ctx;
+    job->errors.name = job->writer->name;
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &job->errors,
+                                              tamis_priv_png_on_error, tamis_priv_png_on_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     tamis_status status = TAMIS_OK;
     if (!info)
@@ -119,7 +107,7 @@ static tamis_status run_encoder(png_job *job, const tamis_image *image, const ch
     else if (!encode(job, png, info, image, chunks))
         status = job->writer->sink.error ? tamis_priv_writer_sink_failed(job->writer)
                                          : tamis_priv_writer_fail(job->writer, TAMIS_ERR_WRITE,
-                                                                  "PNG: %s", job->message);
+                                                                  "PNG: %s", job->errors.message);
     png_destroy_write_struct(&png, &info);
     return status;
 }

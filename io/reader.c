@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fail.h"
 #include "meta.h"
 #include "require.h"
 
@@ -20,12 +21,11 @@ static const tamis_decoder *const decoders[] = {
 tamis_status tamis_priv_reader_fail(const tamis_reader *reader, tamis_status status,
                                     const char *format, ...)
 {
-    char text[512];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    tamis_priv_file_fail(reader->ctx, reader->name, status, format, args);
     va_end(args);
-    return tamis_ctx_fail(reader->ctx, status, "%s: %s", reader->name, text);
+    return status;
 }
 
 tamis_status tamis_priv_reader_short(const tamis_reader *reader)

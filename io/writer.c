@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "fail.h"
 #include "meta.h"
 #include "require.h"
 #include "target.h"
@@ -24,12 +25,11 @@ static const tamis_encoder *const encoders[] = {
 tamis_status tamis_priv_writer_fail(const tamis_writer *writer, tamis_status status,
                                     const char *format, ...)
 {
-    char text[512];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    tamis_priv_file_fail(writer->ctx, writer->name, status, format, args);
     va_end(args);
-    return tamis_ctx_fail(writer->ctx, status, "%s: %s", writer->name, text);
+    return status;
 }
 
 tamis_status tamis_priv_writer_sink_failed(const tamis_writer *writer)
