@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "writer.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -106,6 +105,7 @@ static const tamis_encoder *find_encoder(const char *format, const char *extensi
     return NULL;
 }
 
+/* In lower case, whatever the locale: Turkish has another i for TIF. */
 static char *extension_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -114,19 +114,24 @@ static char *extension_of(const char *path)
     const char *text = dot && dot > base ? dot + 1 : "";
     char *out = malloc(strlen(text) + 1);
     for (size_t i = 0; out && i <= strlen(text); i++)
-        out[i] = (char)tolower((unsigned char)text[i]);
+        out[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] - 'A' + 'a') : text[i];
     return out;
 }
 
-static tamis_status unknown_format(const tamis_writer *writer, const char *format)
+/* Names of all formats, or all extensions. */
+static const char *list_known(int extensions, char *buf, size_t size)
 {
-    char known[256] = "";
+    *buf = '\0';
     for (size_t i = 0; i < ENCODER_COUNT; i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? " " : "",
-                 format ? encoders[i]->name : encoders[i]->extensions);
-    if (format)
-        return tamis_priv_writer_fail(writer, TAMIS_ERR_UNSUPPORTED,
-                                      "unknown format '%s' (known: %s)", format, known);
+        snprintf(buf + strlen(buf), size - strlen(buf), "%s%s", i ? ", " : "",
+                 extensions ? encoders[i]->extensions : encoders[i]->name);
+    return buf;
+}
+
+static tamis_status unknown_extension(const tamis_writer *writer)
+{
+    char known[256];
+    list_known(1, known, sizeof known);
     if (!*writer->extension)
         return tamis_priv_writer_fail(writer, TAMIS_ERR_UNSUPPORTED,
                                       "no extension tells the format; name the format "
@@ -136,41 +141,57 @@ static tamis_status unknown_format(const tamis_writer *writer, const char *forma
                                   "unknown extension '.%s' (known: %s)", writer->extension, known);
 }
 
-static tamis_status take_options(tamis_writer *writer, const tamis_write_options *o)
+static tamis_status check_options(tamis_ctx *ctx, const char *name, const tamis_write_options *o)
+{
+    char known[128];
+    if (o->format && !find_encoder(o->format, NULL))
+        return tamis_ctx_fail(ctx, TAMIS_ERR_ARGUMENT, "%s: format = %.32s is none of %s", name,
+                              o->format, list_known(0, known, sizeof known));
+    if (o->quality < 0 || o->quality > 100)
+        return tamis_ctx_fail(ctx, TAMIS_ERR_ARGUMENT, "%s: quality = %d is outside 0 .. 100", name,
+                              o->quality);
+    if (o->level < 0 || o->level > 9)
+        return tamis_ctx_fail(ctx, TAMIS_ERR_ARGUMENT, "%s: level = %d is outside 0 .. 9", name,
+                              o->level);
+    if (o->tile < 0 || o->tile > 32768 || o->tile % 16)
+        return tamis_ctx_fail(ctx, TAMIS_ERR_ARGUMENT,
+                              "%s: tile = %d is not a multiple of 16 within 0 .. 32768", name,
+                              o->tile);
+    if (o->compression && !has_word("none deflate lzw", o->compression))
+        return tamis_ctx_fail(ctx, TAMIS_ERR_ARGUMENT,
+                              "%s: compression = %.32s is none of none, deflate, lzw", name,
+                              o->compression);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_write_options_check(tamis_ctx *ctx, const tamis_write_options *options)
+{
+    TAMIS_IO_REQUIRE(ctx, ctx);
+    TAMIS_IO_REQUIRE(ctx, options);
+    return check_options(ctx, "output", options);
+}
+
+static void take_options(tamis_writer *writer, const tamis_write_options *o)
 {
     writer->overwrite = o->overwrite;
     writer->quality = o->quality ? o->quality : DEFAULT_QUALITY;
     writer->level = o->level;
     writer->tile = o->tile;
     writer->expected_pages = o->pages;
-    const char *compression = o->compression ? o->compression : "deflate";
-    if (writer->quality < 1 || writer->quality > 100)
-        return tamis_priv_writer_fail(writer, TAMIS_ERR_ARGUMENT,
-                                      "quality = %d is outside 1 .. 100", writer->quality);
-    if (writer->level < 0 || writer->level > 9)
-        return tamis_priv_writer_fail(writer, TAMIS_ERR_ARGUMENT, "level = %d is outside 0 .. 9",
-                                      writer->level);
-    if (writer->tile < 0 || writer->tile > 32768 || writer->tile % 16)
-        return tamis_priv_writer_fail(writer, TAMIS_ERR_ARGUMENT,
-                                      "tile = %d is not a multiple of 16 within 0 .. 32768",
-                                      writer->tile);
-    if (!has_word("none deflate lzw", compression))
-        return tamis_priv_writer_fail(writer, TAMIS_ERR_ARGUMENT,
-                                      "compression = %s is none of none, deflate, lzw",
-                                      compression);
-    snprintf(writer->compression, sizeof writer->compression, "%s", compression);
-    return TAMIS_OK;
+    snprintf(writer->compression, sizeof writer->compression, "%s",
+             o->compression ? o->compression : "deflate");
 }
 
 static tamis_status open_checked(tamis_writer *writer, const char *path,
                                  const tamis_write_options *options)
 {
-    tamis_status status = take_options(writer, options);
+    tamis_status status = check_options(writer->ctx, writer->name, options);
     if (status != TAMIS_OK)
         return status;
+    take_options(writer, options);
     writer->encoder = find_encoder(options->format, writer->extension);
     if (!writer->encoder)
-        return unknown_format(writer, options->format);
+        return unknown_extension(writer);
     return tamis_priv_target_open(writer, path);
 }
 

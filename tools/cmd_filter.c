@@ -142,7 +142,9 @@ static int run_graph(tool *t, const tamis_graph *graph, char **names, int count)
 {
     tool_files files = {0};
     tool_job job = {0};
-    int code = tool_files_expand(t, names, count, &files);
+    int code = tool_write_options_check(t);
+    if (!code)
+        code = tool_files_expand(t, names, count, &files);
     if (!code)
         code = tool_files_assign(t, &files);
     if (!code)

@@ -181,6 +181,8 @@ int cmd_noise(tool *t)
     tool_files files = {0};
     int code = tool_context(t);
     if (!code)
+        code = tool_write_options_check(t);
+    if (!code)
         code = tool_files_expand(t, t->args, 1, &files);
     if (!code && files.count != 1)
         code = tool_usage_error(t, "noise takes one picture; %s stands for %zu", t->args[0],

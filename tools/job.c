@@ -20,6 +20,14 @@ tamis_write_options tool_write_options(const tool *t)
                                  .tile = o->tiff_tile};
 }
 
+int tool_write_options_check(tool *t)
+{
+    tamis_write_options options = tool_write_options(t);
+    options.format = t->options.format;
+    tamis_status status = tamis_write_options_check(t->ctx, &options);
+    return status ? tool_fail(t, status) : TOOL_OK;
+}
+
 const char *tool_output_format(const tool *t, const char *out, const char *in_format)
 {
     if (t->options.format)

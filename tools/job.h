@@ -50,6 +50,8 @@ tool_report tool_job_file(tool_job *job, const tool_file *file);
 /* The options that go to the reader and the writer. */
 tamis_read_options tool_read_options(const tool *t);
 tamis_write_options tool_write_options(const tool *t);
+/* Checks those for the writer before any work. Returns an exit code, having said what is wrong. */
+int tool_write_options_check(tool *t);
 
 /* Whether an output may be written: 0 yes, 1 it exists and is to be left out, else an exit code
  * with the reason in message. */

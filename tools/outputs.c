@@ -114,7 +114,9 @@ static char *output_name(tool *t, const char *in)
     name_parts parts = split(in);
     if (t->options.format) {
         free(parts.ext);
-        parts.ext = tool_copy_text(tool_format_extension(t->options.format));
+        const char *usual = tool_format_extension(t->options.format);
+        /* Other names of formats are extensions: "pgm", "jpg". */
+        parts.ext = tool_print_text("%s%s", *usual ? usual : ".", *usual ? "" : t->options.format);
     }
     char *name;
     if (is_folder_name(out)) {

@@ -105,6 +105,11 @@ typedef struct tamis_write_options {
                                 4 GiB is a BigTIFF from its start; 0 = 1 */
 } tamis_write_options;
 
+/* Checks options alone, before there is a path. Errors: ARGUMENT; the message names the option, its
+ * value and what is allowed. */
+TAMIS_API tamis_status tamis_write_options_check(tamis_ctx *ctx,
+                                                 const tamis_write_options *options);
+
 /* An open output. Everything goes to a temporary file in the same folder, which takes the final
  * name only when tamis_writer_finish() succeeds; a device or "-" is written directly.
  * Thread-safety: one thread at a time. */
@@ -112,7 +117,7 @@ typedef struct tamis_writer tamis_writer;
 
 /* Prepares an output, checking name, format and folder before any work is done. options may be
  * NULL. The caller owns *out and gives it back with tamis_writer_close(); on failure it is NULL.
- * Errors: ARGUMENT (an option out of range), WRITE (folder missing, not writable, file exists),
+ * Errors: ARGUMENT (an option, as above), WRITE (folder missing, not writable, file exists),
  * UNSUPPORTED (unknown extension), MEMORY; the message names the path. */
 TAMIS_API tamis_status tamis_writer_open(tamis_ctx *ctx, const char *path,
                                          const tamis_write_options *options, tamis_writer **out);

@@ -72,6 +72,17 @@ class Usage(Case):
         self.tamis("gaussian", "--border-value", "7", "--border=constant", "-o", "b.png", "in.png")
         self.assertEqual(self.read("a.png"), self.read("b.png"))
 
+    def test_bad_output_option(self):
+        """Refused at once, not file by file."""
+        for more, words in ((["--format", "foo"], ["foo", "png", "tiff", "raw"]),
+                            (["--compression", "zip"], ["zip", "lzw"]),
+                            (["--tiff-tile", "17"], ["17", "16"])):
+            for files in (["in.png", "-o", "x.png"], ["in.png", "in.png", "-o", "{stem}_x"],
+                          ["in.png", "-o", "x.png", "--dry-run"], ["missing.png", "-o", "-"]):
+                self.says("gaussian", *files, *more, words=words)
+            self.says("noise", "in.png", "-o", "x.png", *more, words=words)
+        self.assertEqual(self.names(), ["in.png"])
+
     def test_given_twice(self):
         self.says("gaussian", "--sigma", "1", "--sigma=2", "in.png", "-o", "x.png",
                   words=["--sigma is given twice"])

@@ -131,6 +131,11 @@ class Batches(Case):
         self.tamis("gaussian", "a/one.png", "-o", "out/{{x}}{name}")
         self.assertEqual(os.listdir(self.path("out")), ["{x}one.png"])
 
+    def test_extension_of_a_format(self):
+        for name, file in (("jpeg", "one.jpg"), ("jpg", "one.jpg"), ("tif", "one.tif")):
+            self.tamis("gaussian", "a/one.png", "-o", "out", "--format", name, "--overwrite")
+            self.assertIn(file, os.listdir(self.path("out")))
+
     def test_unknown_field(self):
         self.assertIn("{dir}", self.tamis("gaussian", "a", "-o", "{foo}", code=2).err)
 

@@ -237,6 +237,7 @@ static void null_is_refused(void **state)
     assert_int_equal(tamis_writer_open(NULL, path, NULL, &writer), TAMIS_ERR_ARGUMENT);
     refused(tamis_writer_open(io_ctx, NULL, NULL, &writer), "path");
     refused(tamis_writer_open(io_ctx, path, NULL, NULL), "out");
+    refused(tamis_write_options_check(io_ctx, NULL), "options");
     assert_int_equal(tamis_writer_write(NULL, &image, NULL), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_writer_finish(NULL), TAMIS_ERR_ARGUMENT);
     tamis_writer_close(NULL);

@@ -37,8 +37,12 @@ static void trouble_is_found_at_open(void **state)
     assert_int_equal(try_open(io_path("picture"), NULL), TAMIS_ERR_UNSUPPORTED);
     assert_int_equal(try_open("-", NULL), TAMIS_ERR_UNSUPPORTED);
     options.format = "bmp";
-    assert_int_equal(try_open(io_path("picture"), &options), TAMIS_ERR_UNSUPPORTED);
-    assert_message_has("bmp");
+    assert_int_equal(try_open(io_path("picture"), &options), TAMIS_ERR_ARGUMENT);
+    assert_message_has("format = bmp is none of png, jpeg, tiff, pnm, pam, pfm, npy, raw");
+    assert_int_equal(tamis_write_options_check(io_ctx, &options), TAMIS_ERR_ARGUMENT);
+    assert_message_has("format = bmp");
+    options.format = "pgm";
+    assert_int_equal(tamis_write_options_check(io_ctx, &options), TAMIS_OK);
     assert_int_equal(try_open("/tmp", &(tamis_write_options){.format = "png", .overwrite = 1}),
                      TAMIS_ERR_WRITE);
     assert_message_has("directory");
