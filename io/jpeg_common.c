@@ -37,9 +37,9 @@ static void on_message(j_common_ptr cinfo, int level)
         return; /* traces */
     char text[JMSG_LENGTH_MAX];
     errors->base.format_message(cinfo, text);
-    if (means_damage(errors->base.msg_code) && !errors->damaged) {
-        errors->damaged = 1;
+    if (means_damage(errors->base.msg_code)) { /* libjpeg would go on with gray */
         memcpy(errors->message, text, sizeof text);
+        longjmp(errors->jump, 1);
     }
     if (errors->base.num_warnings++ == 0)
         tamis_ctx_log(errors->ctx, TAMIS_LOG_INFO, "%s: %s", errors->name, text);

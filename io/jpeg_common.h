@@ -17,7 +17,6 @@ typedef struct tamis_jpeg_errors {
     const char *name;
     char message[JMSG_LENGTH_MAX];
     tamis_status status; /* that fits the message */
-    int damaged;         /* there was a warning that means wrong or missing pixels */
     jmp_buf jump;
 } tamis_jpeg_errors;
 

@@ -52,11 +52,8 @@ static boolean on_fill(j_decompress_ptr cinfo)
     size_t n = tamis_priv_source_read(&job->reader->source, job->pos, job->buf, INPUT_BYTES);
     job->pos += n;
     if (n == 0) {
-        /* An end marker lets libjpeg come to an end; the picture is refused afterwards. */
         job->ended = 1;
-        job->buf[0] = 0xFF;
-        job->buf[1] = JPEG_EOI;
-        n = 2;
+        ERREXIT(cinfo, JERR_INPUT_EOF);
     }
     job->input.next_input_byte = job->buf;
     job->input.bytes_in_buffer = n;
@@ -191,7 +188,7 @@ static tamis_status jpeg_info(tamis_reader *reader, int page, tamis_file_info *o
     tamis_status status = tamis_priv_reader_check_size(reader, s->w, s->h);
     if (status == TAMIS_OK)
         status = tamis_priv_reader_check_data(
-            reader, (uint64_t)s->w * s->h * (unsigned)s->components, reader->source.size,
+            reader, (uint64_t)s->w * (unsigned)s->components, s->h, reader->source.size,
             s->is_arithmetic ? ARITHMETIC_EXPANSION : HUFFMAN_EXPANSION);
     if (status != TAMIS_OK)
         return status;
@@ -255,7 +252,7 @@ static tamis_status jpeg_pixels(tamis_reader *reader, int page, const tamis_imag
     if (!job)
         return tamis_priv_reader_fail(reader, TAMIS_ERR_MEMORY, "no memory");
     tamis_status status = TAMIS_OK;
-    if (!decode(job, image) || job->ended || job->errors.damaged)
+    if (!decode(job, image))
         status = fail_jpeg(job);
     free_job(job);
     return status == TAMIS_OK ? copy_meta(reader, &s->meta, meta) : status;

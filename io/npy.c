@@ -154,8 +154,8 @@ static tamis_status npy_info(tamis_reader *reader, int page, tamis_file_info *ou
     tamis_status status = tamis_priv_reader_check_size(reader, s->shape[1], s->shape[0]);
     if (status != TAMIS_OK)
         return status;
-    uint64_t bytes = s->shape[0] * s->shape[1] * s->shape[2] * tamis_type_size(s->type);
-    if (bytes > reader->source.size - s->data_at)
+    uint64_t row = s->shape[1] * s->shape[2] * tamis_type_size(s->type);
+    if (!tamis_priv_reader_can_hold(row, s->shape[0], reader->source.size - s->data_at, 1))
         return tamis_priv_reader_short(reader);
     out->image = (tamis_format){s->type, (int)s->shape[2], TAMIS_PACKED, TAMIS_ALPHA_NONE};
     out->w = (int32_t)s->shape[1];

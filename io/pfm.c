@@ -61,7 +61,8 @@ static tamis_status pfm_info(tamis_reader *reader, int page, tamis_file_info *ou
     tamis_status status = tamis_priv_reader_check_size(reader, s->w, s->h);
     if (status != TAMIS_OK)
         return status;
-    if ((uint64_t)s->w * s->h * (unsigned)s->channels * 4 > reader->source.size - s->data_at)
+    uint64_t row = (uint64_t)s->w * (unsigned)s->channels * 4;
+    if (!tamis_priv_reader_can_hold(row, s->h, reader->source.size - s->data_at, 1))
         return tamis_priv_reader_short(reader);
     out->image = (tamis_format){TAMIS_F32, s->channels, TAMIS_PACKED, TAMIS_ALPHA_NONE};
     out->w = (int32_t)s->w;

@@ -66,7 +66,7 @@ static tamis_status png_info_page(tamis_reader *reader, int page, tamis_file_inf
     uint64_t row = ((uint64_t)f->w * (unsigned)(stored * f->depth) + 7) / 8;
     tamis_status status = tamis_priv_reader_check_size(reader, f->w, f->h);
     if (status == TAMIS_OK)
-        status = tamis_priv_reader_check_data(reader, row * f->h, f->idat_bytes, MAX_EXPANSION);
+        status = tamis_priv_reader_check_data(reader, row, f->h, f->idat_bytes, MAX_EXPANSION);
     if (status != TAMIS_OK)
         return status;
     int colors = (f->color & TAMIS_PNG_RGB) ? 3 : 1; /* a palette has the RGB bit as well */

@@ -117,7 +117,7 @@ static tamis_status pnm_info(tamis_reader *reader, int page, tamis_file_info *ou
     tamis_status status = tamis_priv_reader_check_size(reader, s->w, s->h);
     if (status != TAMIS_OK)
         return status;
-    if (min_row_bytes(s) * s->h > reader->source.size - s->data_at)
+    if (!tamis_priv_reader_can_hold(min_row_bytes(s), s->h, reader->source.size - s->data_at, 1))
         return tamis_priv_reader_short(reader);
     int alpha = s->has_alpha && s->depth % 2 == 0;
     out->image = (tamis_format){s->maxval > 255 ? TAMIS_U16 : TAMIS_U8, (int)s->depth, TAMIS_PACKED,

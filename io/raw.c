@@ -66,9 +66,11 @@ static int parse_spec(const char *text, raw_state *s)
     return s->channels >= 1 && s->channels <= TAMIS_MAX_CHANNELS;
 }
 
+/* Of a size that was checked; at most 2^63, which no file has. */
 static uint64_t picture_bytes(const raw_state *s)
 {
-    return s->w * s->h * s->channels * tamis_type_size(s->type);
+    uint64_t most = (uint64_t)1 << 63, row = s->w * s->channels * tamis_type_size(s->type);
+    return row > most / s->h ? most : row * s->h;
 }
 
 static tamis_status raw_open(tamis_reader *reader)

@@ -50,22 +50,26 @@ tamis_status tamis_priv_reader_check_size(const tamis_reader *reader, uint64_t w
         return tamis_priv_reader_fail(reader, TAMIS_ERR_READ,
                                       "size %llux%llu is outside 1 .. 2147483647",
                                       (unsigned long long)w, (unsigned long long)h);
-    if (w * h > reader->max_pixels)
-        return tamis_priv_reader_fail(
-            reader, TAMIS_ERR_LIMIT, "%llux%llu pixels are more than the limit of %llu",
-            (unsigned long long)w, (unsigned long long)h, (unsigned long long)reader->max_pixels);
     return TAMIS_OK;
 }
 
-tamis_status tamis_priv_reader_check_data(const tamis_reader *reader, uint64_t decoded,
-                                          uint64_t stored, uint64_t max_expansion)
+int tamis_priv_reader_can_hold(uint64_t row_bytes, uint64_t rows, uint64_t stored,
+                               uint64_t max_expansion)
 {
-    if (decoded / max_expansion > stored)
-        return tamis_priv_reader_fail(reader, TAMIS_ERR_READ,
-                                      "%llu bytes of data cannot hold the %llu bytes of pixels "
-                                      "that the header promises",
-                                      (unsigned long long)stored, (unsigned long long)decoded);
-    return TAMIS_OK;
+    uint64_t most = stored > UINT64_MAX / max_expansion ? UINT64_MAX : stored * max_expansion;
+    return row_bytes == 0 || rows <= most / row_bytes;
+}
+
+tamis_status tamis_priv_reader_check_data(const tamis_reader *reader, uint64_t row_bytes,
+                                          uint64_t rows, uint64_t stored, uint64_t max_expansion)
+{
+    if (tamis_priv_reader_can_hold(row_bytes, rows, stored, max_expansion))
+        return TAMIS_OK;
+    return tamis_priv_reader_fail(reader, TAMIS_ERR_READ,
+                                  "%llu bytes of data cannot hold the %llu rows of %llu bytes "
+                                  "that the header promises",
+                                  (unsigned long long)stored, (unsigned long long)rows,
+                                  (unsigned long long)row_bytes);
 }
 
 static char *copy_text(const char *text)
@@ -98,6 +102,15 @@ static tamis_status choose_decoder(tamis_reader *reader)
                                   known);
 }
 
+static tamis_status check_limit(const tamis_reader *reader, int32_t w, int32_t h)
+{
+    if ((uint64_t)w * (uint64_t)h <= reader->max_pixels)
+        return TAMIS_OK;
+    return tamis_priv_reader_fail(reader, TAMIS_ERR_LIMIT,
+                                  "%dx%d pixels are more than the limit of %llu", w, h,
+                                  (unsigned long long)reader->max_pixels);
+}
+
 /* Facts of a page as stored, checked against the limits. */
 static tamis_status stored_info(tamis_reader *reader, int page, tamis_file_info *out)
 {
@@ -108,7 +121,9 @@ static tamis_status stored_info(tamis_reader *reader, int page, tamis_file_info 
     snprintf(out->format, sizeof out->format, "%s", reader->decoder->name);
     out->pages = reader->pages;
     out->orientation = 1;
-    return reader->decoder->info(reader, page, out);
+    tamis_status status = reader->decoder->info(reader, page, out);
+    /* Only now: a header that promises more than its file holds is a broken file, however much. */
+    return status == TAMIS_OK ? check_limit(reader, out->w, out->h) : status;
 }
 
 static tamis_status open_content(tamis_reader *reader, const char *path)

@@ -50,13 +50,16 @@ tamis_status tamis_priv_reader_short(const tamis_reader *reader);
 /* Reads exactly size bytes. Errors: READ. */
 tamis_status tamis_priv_reader_bytes(tamis_reader *reader, uint64_t offset, void *buf, size_t size);
 
-/* Checks a picture's size against the limits. Errors: READ, LIMIT. */
+/* Checks that a picture's size is one. The limit is checked after info(). Errors: READ. */
 tamis_status tamis_priv_reader_check_size(const tamis_reader *reader, uint64_t w, uint64_t h);
 
-/* Checks decoded bytes against what stored bytes can expand to at best, so that a small file with
- * a boastful header costs nothing. Errors: READ. */
-tamis_status tamis_priv_reader_check_data(const tamis_reader *reader, uint64_t decoded,
-                                          uint64_t stored, uint64_t max_expansion);
+/* Whether stored bytes can expand to rows of row_bytes at best; nothing overflows. */
+int tamis_priv_reader_can_hold(uint64_t row_bytes, uint64_t rows, uint64_t stored,
+                               uint64_t max_expansion);
+
+/* Checks that, so that a small file with a boastful header costs nothing. Errors: READ. */
+tamis_status tamis_priv_reader_check_data(const tamis_reader *reader, uint64_t row_bytes,
+                                          uint64_t rows, uint64_t stored, uint64_t max_expansion);
 
 /* Turns the pixels as an EXIF orientation asks, replacing image where its size changes.
  * Errors: MEMORY, LIMIT. */

@@ -220,14 +220,15 @@ static tamis_status check_storage(tamis_reader *reader, const tiff_page *p)
                                       p->planar);
     uint64_t row = ((uint64_t)p->w * p->samples * p->bits + 7) / 8;
     uint64_t expansion = max_expansion(p->compression);
-    status = tamis_priv_reader_check_data(reader, row * p->h, reader->source.size, expansion);
+    status = tamis_priv_reader_check_data(reader, row, p->h, reader->source.size, expansion);
     if (status != TAMIS_OK || !p->tile_w)
         return status;
     uint64_t tile = (uint64_t)p->tile_w * p->tile_h;
     if (tile == 0 || tile > MAX_TILE_BYTES || tile * p->samples * p->bits / 8 > MAX_TILE_BYTES)
         return tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "TIFF tiles of %ux%u", p->tile_w,
                                       p->tile_h);
-    return tamis_priv_reader_check_data(reader, tile * p->bits / 8, reader->source.size, expansion);
+    return tamis_priv_reader_check_data(reader, tile * p->bits / 8, 1, reader->source.size,
+                                        expansion);
 }
 
 /* Raw photos are TIFF files whose first directory is a small preview. */

@@ -259,11 +259,30 @@ class BrokenFiles(Case):
         self.refused("missing.png")
 
     def test_boastful(self):
-        for name, w, h, bits in (("huge.png", 2**31 - 1, 2**31 - 1, 8), ("deep.png", 60000, 60000, 16)):
+        """Headers that promise more than their files hold: broken files, not a lack of memory."""
+        most = 2**31 - 1
+        for w, h, bits in ((most, most, 8), (most, most, 16), (60000, 60000, 16), (most, 1, 8)):
             head = struct.pack(">IIBBBBB", w, h, bits, 6, 0, 0, 0)
-            self.write(name, b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", b"x") +
-                       chunk(b"IEND", b""))
-            self.refused(name, code=(3, 8))
+            self.write("huge.png", b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) +
+                       chunk(b"IDAT", b"x") + chunk(b"IEND", b""))
+            self.refused("huge.png")
+            for kind, data in (("P4", b""), ("P5", b"255\n"), ("P6", b"65535\n"), ("P2", b"7\n1 2"),
+                               ("PF", b"-1\n"), ("Pf", b"1.0\n")):
+                self.write("huge.pnm", b"%s\n%d %d\n%s" % (kind.encode(), w, h, data))
+                self.refused("huge.pnm")
+            self.write("huge.pam", b"P7\nWIDTH %d\nHEIGHT %d\nDEPTH 4\nMAXVAL 65535\nENDHDR\n" % (w, h))
+            self.refused("huge.pam")
+            for order in (b"False", b"True"):
+                text = b"{'descr': '<f4', 'fortran_order': %s, 'shape': (%d, %d, 4), }" % (order, h, w)
+                self.write("huge.npy", b"\x93NUMPY\1\0" + struct.pack("<H", 118) + text.ljust(118))
+                self.refused("huge.npy")
+            for compression in (1, 4, 5, 8, 50000):
+                for tags in ((278, 0), (278, h), (322, 4096)):
+                    self.write("huge.tif", boastful_tiff(w, h, compression, *tags))
+                    self.refused("huge.tif", code=3 if compression != 50000 else (3, 5))
+        for kind in (0xC0, 0xC2, 0xC9):  # baseline, progressive, arithmetic
+            self.write("huge.jpg", boastful_jpeg(kind))
+            self.refused("huge.jpg")
 
     def test_truncated(self):
         data = self.read("in.png")
@@ -276,6 +295,30 @@ class BrokenFiles(Case):
         self.tamis("gaussian", "really_png.jpg", "-o", "out.png")
         self.tamis("gaussian", "in.png", "-o", "want.png")
         self.assertEqual(self.read("out.png"), self.read("want.png"))
+
+
+def boastful_tiff(w, h, compression, tag, value):
+    """A TIFF without pixels; tag 278 gives rows per strip, 322 the side of square tiles."""
+    bits = 16 if compression in (1, 5, 8) else 1
+    rows = [(256, w), (257, h), (258, bits), (259, compression), (262, 1), (277, 1)]
+    if tag == 278:
+        rows += [(273, 8), (278, value), (279, 1)]
+    else:
+        rows += [(322, value), (323, value), (324, 8), (325, 1)]
+    return (b"II*\0\x08\0\0\0" + struct.pack("<H", len(rows)) +
+            b"".join(struct.pack("<HHII", t, 4, 1, v) for t, v in rows) + b"\0\0\0\0")
+
+
+def boastful_jpeg(kind):
+    """65500 x 65500 RGB with an empty scan."""
+    def segment(marker, data):
+        return b"\xff" + bytes([marker]) + struct.pack(">H", len(data) + 2) + data
+    end = b"\0\0\0" if kind == 0xC2 else b"\0\x3f\0"
+    return (b"\xff\xd8" + segment(0xDB, b"\0" + b"\1" * 64) +
+            segment(kind, struct.pack(">BHHB", 8, 65500, 65500, 3) +
+                    b"\1\x11\0\2\x11\0\3\x11\0") +
+            segment(0xC4, b"\0\1" + b"\0" * 15 + b"\0") + segment(0xC4, b"\x10\1" + b"\0" * 15 + b"\0") +
+            segment(0xDA, b"\3\1\0\2\0\3\0" + end) + b"\xff\xd9")
 
 
 class FullDisk(Case):
