@@ -102,8 +102,12 @@ static tamis_status parse_header(tamis_reader *reader, const char *header, npy_s
     const char *order = find_value(header, "fortran_order");
     parse_shape(find_value(header, "shape"), s);
     if (!order || s->dimensions == 0)
-        return tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "broken NPY header");
+        return tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "broken NPY header: no %s",
+                                      order ? "shape such as (480, 640)" : "fortran_order");
     s->fortran = strncmp(order, "True", 4) == 0;
+    if (!s->fortran && strncmp(order, "False", 5) != 0)
+        return tamis_priv_reader_fail(reader, TAMIS_ERR_READ,
+                                      "broken NPY header: fortran_order is neither True nor False");
     if (s->dimensions == 2)
         s->shape[2] = 1;
     if (s->dimensions < 2 || s->dimensions > 3 || s->shape[2] < 1 ||
@@ -131,8 +135,14 @@ static tamis_status npy_open(tamis_reader *reader)
         uint64_t at = head[6] == 1 ? 10 : 12;
         uint64_t size = head[6] == 1 ? tamis_priv_le16(head + 8) : tamis_priv_le32(head + 8);
         s->data_at = at + size;
-        if (head[6] < 1 || head[6] > 3 || size > MAX_HEADER)
-            status = tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "broken NPY header");
+        if (head[6] < 1 || head[6] > 3)
+            status =
+                tamis_priv_reader_fail(reader, TAMIS_ERR_READ,
+                                       "broken NPY header: version %d is none of 1, 2, 3", head[6]);
+        else if (size > MAX_HEADER)
+            status = tamis_priv_reader_fail(reader, TAMIS_ERR_READ,
+                                            "broken NPY header: its length is %llu, above %d",
+                                            (unsigned long long)size, MAX_HEADER);
         else
             status = tamis_priv_reader_bytes(reader, at, header, (size_t)size);
     }

@@ -25,14 +25,16 @@ static int parse_header(tamis_text_input *in, pfm_state *s)
 {
     char word[32];
     if (!tamis_priv_text_word(in, word, sizeof word))
-        return 0;
+        return tamis_priv_text_complain(in, "the magic number", word);
     s->channels = word[1] == 'F' ? 3 : 1;
-    if (!tamis_priv_text_number(in, &s->w) || !tamis_priv_text_number(in, &s->h) ||
-        !tamis_priv_text_word(in, word, sizeof word))
+    if (!tamis_priv_text_field(in, "the width", INT32_MAX, &s->w) ||
+        !tamis_priv_text_field(in, "the height", INT32_MAX, &s->h))
         return 0;
+    if (!tamis_priv_text_word(in, word, sizeof word) || word[strspn(word, "+-0123456789.eE")] ||
+        !strpbrk(word, "123456789"))
+        return tamis_priv_text_complain(in, "the scale", word);
     s->big_endian = word[0] != '-';
-    return word[strspn(word, "+-0123456789.eE")] == 0 && strpbrk(word, "123456789") &&
-           isspace(tamis_priv_text_next(in));
+    return tamis_priv_text_end(in);
 }
 
 static tamis_status pfm_open(tamis_reader *reader)
@@ -44,7 +46,7 @@ static tamis_status pfm_open(tamis_reader *reader)
     tamis_text_input in;
     tamis_priv_text_open(&in, &reader->source, 0);
     if (!parse_header(&in, s))
-        return tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "broken PFM header");
+        return tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "broken PFM header: %s", in.problem);
     s->data_at = tamis_priv_text_position(&in);
     return TAMIS_OK;
 }

@@ -9,6 +9,8 @@
 #include "reader.h"
 #include "text_input.h"
 
+#define MAXVAL 65535 /* the largest there may be */
+
 typedef struct pnm_state {
     int kind; /* 1 .. 7, as in "P5" */
     uint32_t w, h, depth, maxval;
@@ -22,55 +24,64 @@ static int pnm_probe(const uint8_t *head, size_t size)
            (isspace(head[2]) || head[2] == '#');
 }
 
-static tamis_status broken_header(const tamis_reader *reader)
-{
-    return tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "broken PNM header");
-}
-
 /* WIDTH 4 / HEIGHT 3 / DEPTH 1 / MAXVAL 255 / TUPLTYPE GRAYSCALE / ENDHDR, in any order */
 static int parse_pam_header(tamis_text_input *in, pnm_state *s)
 {
+    const struct {
+        const char *name;
+        uint32_t max, *value;
+    } fields[] = {{"WIDTH", INT32_MAX, &s->w},
+                  {"HEIGHT", INT32_MAX, &s->h},
+                  {"DEPTH", INT32_MAX, &s->depth},
+                  {"MAXVAL", MAXVAL, &s->maxval}};
+    enum { FIELDS = sizeof fields / sizeof *fields };
     char word[32];
-    while (tamis_priv_text_word(in, word, sizeof word)) {
-        int ok = 1;
-        if (strcmp(word, "ENDHDR") == 0) {
-            return tamis_priv_text_skip_line(in);
-        } else if (strcmp(word, "WIDTH") == 0) {
-            ok = tamis_priv_text_number(in, &s->w);
-        } else if (strcmp(word, "HEIGHT") == 0) {
-            ok = tamis_priv_text_number(in, &s->h);
-        } else if (strcmp(word, "DEPTH") == 0) {
-            ok = tamis_priv_text_number(in, &s->depth);
-        } else if (strcmp(word, "MAXVAL") == 0) {
-            ok = tamis_priv_text_number(in, &s->maxval);
-        } else if (strcmp(word, "TUPLTYPE") == 0) {
-            ok = tamis_priv_text_word(in, word, sizeof word);
+    for (;;) {
+        int i = 0;
+        if (!tamis_priv_text_word(in, word, sizeof word))
+            return tamis_priv_text_complain(in, *word ? "a keyword" : "ENDHDR", word);
+        if (strcmp(word, "ENDHDR") == 0)
+            break;
+        if (strcmp(word, "TUPLTYPE") == 0) {
+            if (!tamis_priv_text_word(in, word, sizeof word))
+                return tamis_priv_text_complain(in, "TUPLTYPE", word);
             size_t n = strlen(word);
             s->has_alpha = n > 6 && strcmp(word + n - 6, "_ALPHA") == 0;
-        } else {
-            ok = 0;
+            continue;
         }
-        if (!ok)
+        while (i < FIELDS && strcmp(word, fields[i].name) != 0)
+            i++;
+        if (i == FIELDS)
+            return tamis_priv_text_complain(in, "a keyword", word);
+        if (!tamis_priv_text_field(in, fields[i].name, fields[i].max, fields[i].value))
             return 0;
     }
-    return 0;
+    for (int i = 0; i < FIELDS; i++)
+        if (*fields[i].value == 0) {
+            snprintf(in->problem, sizeof in->problem, "there is no %s", fields[i].name);
+            return 0;
+        }
+    return tamis_priv_text_skip_line(in) ||
+           tamis_priv_text_complain(in, "the newline after ENDHDR", "");
 }
 
 static int parse_header(tamis_text_input *in, pnm_state *s)
 {
     char magic[4];
     if (!tamis_priv_text_word(in, magic, sizeof magic))
-        return 0;
+        return tamis_priv_text_complain(in, "the magic number", magic);
     s->kind = magic[1] - '0';
     if (s->kind == 7)
         return parse_pam_header(in, s);
     s->depth = s->kind == 3 || s->kind == 6 ? 3 : 1;
     s->maxval = 1;
-    if (!tamis_priv_text_number(in, &s->w) || !tamis_priv_text_number(in, &s->h))
+    if (!tamis_priv_text_field(in, "the width", INT32_MAX, &s->w) ||
+        !tamis_priv_text_field(in, "the height", INT32_MAX, &s->h))
         return 0;
-    if (s->kind != 1 && s->kind != 4 && !tamis_priv_text_number(in, &s->maxval))
+    if (s->kind != 1 && s->kind != 4 &&
+        !tamis_priv_text_field(in, "the maxval", MAXVAL, &s->maxval))
         return 0;
-    return isspace(tamis_priv_text_next(in));
+    return tamis_priv_text_end(in);
 }
 
 static tamis_status pnm_open(tamis_reader *reader)
@@ -81,9 +92,8 @@ static tamis_status pnm_open(tamis_reader *reader)
         return tamis_priv_reader_fail(reader, TAMIS_ERR_MEMORY, "no memory");
     tamis_text_input in;
     tamis_priv_text_open(&in, &reader->source, 0);
-    if (!parse_header(&in, s) || s->w == 0 || s->h == 0 || s->depth == 0 || s->maxval == 0 ||
-        s->maxval > 65535)
-        return broken_header(reader);
+    if (!parse_header(&in, s))
+        return tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "broken PNM header: %s", in.problem);
     s->data_at = tamis_priv_text_position(&in);
     return TAMIS_OK;
 }

@@ -216,6 +216,56 @@ static void flipped_anywhere(void **state)
         }
 }
 
+static void broken_headers_say_where(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"P5\nabc 5\n255\n", "PNM header: the width is 'abc'"},
+        {"P5\n0 5\n255\n", "PNM header: the width is '0'"},
+        {"P5\n5 -1\n255\n", "PNM header: the height is '-1'"},
+        {"P5\n5 99999999999999999999999999999999\n255\n",
+         "the height is '99999999999999999999999'"},
+        {"P6\n5 2147483648 255\n", "the height is '2147483648'"},
+        {"P6\n5 5 # and nothing\n", "PNM header: it ends before the maxval"},
+        {"P6\n5 5\n65536\n", "the maxval is '65536'"},
+        {"P6\n5 5\n2\x01\n", "the maxval is '2?'"},
+        {"P5\n5 5\n255", "it ends before the byte after the header"},
+        {"P4\n5 5#", "the byte after the header is '#'"},
+        {"P1\n5", "it ends before the height"},
+        {"P7\nWIDTH x\n", "PNM header: WIDTH is 'x'"},
+        {"P7\nWIDTH 3\nHEIGHT 4\nDEPTH 1\nENDHDR\n", "PNM header: there is no MAXVAL"},
+        {"P7\nWIDTH 3\nCOLOR 4\n", "PNM header: a keyword is 'COLOR'"},
+        {"P7\nWIDTH 3\n", "it ends before ENDHDR"},
+        {"P7\nWIDTH 3\nHEIGHT 4\nDEPTH 1\nMAXVAL 1\nENDHDR", "before the newline after ENDHDR"},
+        {"Pf\n5 y\n-1\n", "PFM header: the height is 'y'"},
+        {"Pf\n5 5\nlittle\n", "PFM header: the scale is 'little'"},
+        {"PF\n5 5\n0\n", "PFM header: the scale is '0'"},
+        {"PF\n5 5\n", "PFM header: it ends before the scale"},
+        {"\x93NUMPY\4\1\2\1\1\1", "NPY header: version 4"},
+        {"\x93NUMPY\2\1\xFF\xFF\xFF\x01", "NPY header: its length is 33554431"},
+        {"\x93NUMPY\1\1\x10\1{'descr':'<u2'}", "too early"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        expect_bad("broken", rows[i].text, strlen(rows[i].text), rows[i].message);
+    static const struct {
+        const char *dictionary, *message;
+    } npy[] = {
+        {"{'descr':'<u2','shape':(1,2)}", "NPY header: no fortran_order"},
+        {"{'descr':'<u2','fortran_order':1,'shape':(1,2)}", "fortran_order is neither"},
+        {"{'descr':'<u2','fortran_order':False}", "NPY header: no shape"},
+        {"{'descr':'<u2','fortran_order':False,'shape':[1]}", "NPY header: no shape"},
+    };
+    for (size_t i = 0; i < sizeof npy / sizeof *npy; i++) {
+        uint8_t file[128] = "\x93NUMPY\1";
+        size_t size = strlen(npy[i].dictionary);
+        file[8] = (uint8_t)size;
+        memcpy(file + 10, npy[i].dictionary, size);
+        expect_bad("broken.npy", file, 10 + size, npy[i].message);
+    }
+}
+
 #define refused(call, argument)                                                                    \
     do {                                                                                           \
         assert_int_equal(call, TAMIS_ERR_ARGUMENT);                                                \
@@ -276,13 +326,10 @@ static void null_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(null_is_refused),
-        cmocka_unit_test(no_picture_at_all),
-        cmocka_unit_test(content_counts_not_the_name),
-        cmocka_unit_test(boastful_headers),
-        cmocka_unit_test(limits),
-        cmocka_unit_test(cut_anywhere),
-        cmocka_unit_test(flipped_anywhere),
+        cmocka_unit_test(null_is_refused),   cmocka_unit_test(broken_headers_say_where),
+        cmocka_unit_test(no_picture_at_all), cmocka_unit_test(content_counts_not_the_name),
+        cmocka_unit_test(boastful_headers),  cmocka_unit_test(limits),
+        cmocka_unit_test(cut_anywhere),      cmocka_unit_test(flipped_anywhere),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }
