@@ -71,7 +71,10 @@ static void account(batch *b, const tool_file *file, const tool_report *r)
     b->code = r->code;
     if (r->code == TOOL_INTERRUPTED)
         return;
-    tool_error(b->tool, "%s", r->message);
+    if (r->code == TOOL_WRITE && strcmp(file->out, "-") == 0)
+        b->code = tool_output_failed(b->tool, r->message);
+    else
+        tool_error(b->tool, "%s", r->message);
     b->failures = tool_grow(b->failures, (b->failed + 1) * sizeof(*b->failures));
     b->failures[b->failed++] = tool_copy_text(file->in);
 }

@@ -24,8 +24,7 @@ int tool_json_print(tool *t, json_t *object)
     json_decref(object);
     if (!bad && putchar('\n') != EOF)
         return TOOL_OK;
-    tool_error(t, "cannot write JSON to standard output");
-    return TOOL_WRITE;
+    return tool_output_failed(t, "cannot write JSON to standard output");
 }
 
 json_t *tool_json_text(const char *text)

@@ -62,8 +62,7 @@ const volatile int *tool_cancel_flag(void)
 }
 
 /* Without SA_RESTART a read from a pipe or terminal is interrupted, too. A terminal that closes
- * ends the run as cleanly as Ctrl-C does, unless nohup had the signal ignored. A closed pipe is a
- * write error like any other, not a silent death. */
+ * ends the run as cleanly as Ctrl-C does, unless nohup had the signal ignored. */
 static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal}, hangup;
@@ -72,8 +71,25 @@ static void catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
         sigaction(SIGHUP, &action, NULL);
-    action.sa_handler = SIG_IGN;
+}
+
+/* A closed pipe ends the command at once, as it ends other tools; but one that writes files first
+ * tidies up. */
+static void ignore_closed_pipes(const tool_command *command)
+{
+    struct sigaction action = {.sa_handler = SIG_IGN};
+    sigemptyset(&action.sa_mask);
+    if (command->groups & (TOOL_GROUP_WRITE | TOOL_GROUP_COMPARE | TOOL_GROUP_REPORT))
+        sigaction(SIGPIPE, &action, NULL);
+}
+
+/* Dies of SIGPIPE, unless it is blocked. */
+static void end_of_pipe(void)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigemptyset(&action.sa_mask);
     sigaction(SIGPIPE, &action, NULL);
+    raise(SIGPIPE);
 }
 
 const tool_command *tool_command_find(const char *name)
@@ -131,6 +147,7 @@ static int dispatch(tool *t, int argc, char **argv)
     int code = find_command(t, word);
     if (code)
         return code;
+    ignore_closed_pipes(t->command);
     code = tool_options_parse(t, argc - 1, argv + 1);
     if (code)
         return code;
@@ -151,16 +168,17 @@ int main(int argc, char **argv)
     t.colors = isatty(STDERR_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb");
     catch_signals();
     int code = dispatch(&t, argc, argv);
-    if (fflush(stdout) != 0 && code == TOOL_OK) {
-        tool_error(&t, "cannot write to standard output");
-        code = TOOL_WRITE;
-    }
+    int lost = ferror(stdout); /* what was written earlier */
+    if ((fflush(stdout) != 0 || lost) && code == TOOL_OK)
+        code = tool_output_failed(&t, "cannot write to standard output");
     if (interrupted) {
         tool_error(&t, "interrupted");
         code = TOOL_INTERRUPTED;
     }
     free(t.settings);
     tamis_ctx_free(&t.ctx);
+    if (code == TOOL_CLOSED_PIPE)
+        end_of_pipe();
     return code;
 }
 

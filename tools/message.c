@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages on standard error, and the exit codes that go with them. */
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "progress.h"
 #include "tool.h"
@@ -88,10 +91,28 @@ int tool_exit_code(tamis_status status)
     return TOOL_SOME_FAILED;
 }
 
+/* Whether the other end of standard output, a pipe or socket, has been closed. */
+static int reader_is_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP));
+}
+
+int tool_output_failed(tool *t, const char *message)
+{
+    if (reader_is_gone())
+        return TOOL_CLOSED_PIPE;
+    tool_error(t, "%s", message);
+    return TOOL_WRITE;
+}
+
 int tool_fail(tool *t, tamis_status status)
 {
+    const char *out = t->options.out;
     if (*tool_cancel_flag())
         return TOOL_INTERRUPTED;
+    if (status == TAMIS_ERR_WRITE && out && strcmp(out, "-") == 0)
+        return tool_output_failed(t, t->error);
     tool_error(t, "%s", t->error[0] ? t->error : tamis_status_name(status));
     return tool_exit_code(status);
 }

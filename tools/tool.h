@@ -22,7 +22,8 @@ enum {
     TOOL_DEVICE = 6,
     TOOL_THRESHOLD = 7,
     TOOL_MEMORY = 8,
-    TOOL_INTERRUPTED = 130
+    TOOL_INTERRUPTED = 130,
+    TOOL_CLOSED_PIPE = 141 /* ends as SIGPIPE ends a process: 128 and its number, says a shell */
 };
 
 typedef struct tool tool;
@@ -86,6 +87,10 @@ void tool_detail(tool *t, const char *format, ...) __attribute__((format(printf,
 
 /* As tool_error(), and returns TOOL_USAGE. */
 int tool_usage_error(tool *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The exit code for a failure to write to standard output: TOOL_CLOSED_PIPE, and not a word, when
+ * its reader has had enough (tamis help | head -1), else TOOL_WRITE with the message. */
+int tool_output_failed(tool *t, const char *message);
 
 /* The flag that SIGINT and SIGTERM set. */
 const volatile int *tool_cancel_flag(void);

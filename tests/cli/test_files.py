@@ -205,15 +205,39 @@ class Pipes(Case):
     def test_json_and_picture(self):
         self.tamis("gaussian", "in.png", "-o", "-", "--json", code=2)
 
+    def into_closed_pipe(self, *args, **more):
+        out, into = os.pipe()
+        os.close(out)
+        run = subprocess.run([TAMIS, *args], cwd=self.dir, stdout=into, stderr=subprocess.PIPE,
+                             check=False, **more)
+        os.close(into)
+        return run.returncode, run.stderr.decode()
+
     def test_closed_pipe(self):
-        big = pgm_bytes(1200, 900, pattern(1200, 1) * 900)
-        self.write("big.pgm", big)
+        """A reader that has had enough ends the command as it ends other tools: without a word."""
+        for args in (["help"], ["man"], ["list", "--json"], ["compare", "in.png", "in.png"],
+                     ["gaussian", "--help"], ["bench", "--size", "64x48", "--filter", "gaussian"],
+                     ["gaussian", "in.png", "-o", "-"], ["noise", "in.png", "-o", "-"],
+                     ["gaussian", "in.png", "-o", "-", "--format", "tiff"],
+                     ["gaussian", "in.png", "-o", "x.png", "--overwrite", "--json"]):
+            for restore in (True, False):  # also where the shell has SIGPIPE ignored
+                self.assertEqual(self.into_closed_pipe(*args, restore_signals=restore),
+                                 (-signal.SIGPIPE, ""), args)
+        self.assertEqual(self.names(), ["in.png", "x.png"])
+
+    def test_pipe_closed_half_way(self):
+        self.write("big.pgm", pgm_bytes(1200, 900, pattern(1200, 1) * 900))
         with subprocess.Popen([TAMIS, "gaussian", "big.pgm", "-o", "-"], cwd=self.dir,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
             run.stdout.read(5)
             run.stdout.close()
-            self.assertIn(b"cannot write", run.stderr.read())
-            self.assertEqual(run.wait(), 4)
+            self.assertEqual(run.stderr.read(), b"")
+            self.assertEqual(run.wait(), -signal.SIGPIPE)
+
+    def test_closed_pipe_hides_no_other_error(self):
+        code, err = self.into_closed_pipe("gaussian", "missing.png", "-o", "-")
+        self.assertEqual(code, 3)
+        self.assertIn("missing.png", err)
 
 
 class Folders(Case):
