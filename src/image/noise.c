@@ -145,6 +145,7 @@ tamis_status tamis_noise_estimate(tamis_ctx *ctx, const tamis_image *image,
                                   double sigma[TAMIS_MAX_CHANNELS])
 {
     TAMIS_TRY(tamis_image_check(ctx, image));
+    TAMIS_REQUIRE(ctx, sigma);
     memset(sigma, 0, TAMIS_MAX_CHANNELS * sizeof *sigma);
     if (image->w < 3 || image->h < 3)
         return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,

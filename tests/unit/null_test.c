@@ -82,6 +82,10 @@ static void images(void **state)
     refused_silently(tamis_image_copy(NULL, &t.src, &t.dst));
     refused(tamis_image_copy(ctx, NULL, &t.dst), "image");
     refused(tamis_image_copy(ctx, &t.src, NULL), "image");
+    double sigma[TAMIS_MAX_CHANNELS];
+    refused_silently(tamis_noise_estimate(NULL, &t.src, sigma));
+    refused(tamis_noise_estimate(ctx, NULL, sigma), "image");
+    refused(tamis_noise_estimate(ctx, &t.src, NULL), "sigma");
     drop(&t);
 }
 
