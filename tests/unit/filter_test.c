@@ -276,6 +276,9 @@ static void automatic(each *e)
     char text[128];
     double before[UNIT_PARAMS / sizeof(double)];
 
+    for (int i = 0; e->param->choices && e->param->choices[i]; i++)
+        if (strcmp(e->param->choices[i], "auto") == 0)
+            return; /* a choice of that name */
     if (!has_auto(e->param)) {
         refuse(e, "auto");
         return;
