@@ -116,6 +116,8 @@ class OpenCV5Run:
         self.dst = dst
         if row.filter == "gaussian":
             self.run = lambda: cv2.GaussianBlur(src, (k, k), row.sigma, dst=dst)
+        elif row.filter == "box":
+            self.run = lambda: cv2.blur(src, (k, k), dst=dst)
         elif row.filter == "median":
             self.run = lambda: cv2.medianBlur(src, k, dst=dst)
         else:

@@ -74,6 +74,8 @@ static int write_filter(const peer_job *job, char *text, size_t size)
 {
     if (!strcmp(job->filter, "gaussian"))
         return snprintf(text, size, "gblur=sigma=%g:steps=1", job->sigma);
+    if (!strcmp(job->filter, "box"))
+        return snprintf(text, size, "avgblur=sizeX=%d", job->ksize / 2);
     if (!strcmp(job->filter, "median"))
         return snprintf(text, size, "median=radius=%d", job->ksize / 2);
     if (!strcmp(job->filter, "bilateral"))

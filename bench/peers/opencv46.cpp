@@ -29,6 +29,8 @@ void filter(Peer &p)
 {
     if (p.filter == "gaussian")
         cv::GaussianBlur(p.src, p.dst, cv::Size(p.ksize, p.ksize), p.sigma);
+    else if (p.filter == "box")
+        cv::blur(p.src, p.dst, cv::Size(p.ksize, p.ksize));
     else if (p.filter == "median")
         cv::medianBlur(p.src, p.dst, p.ksize);
     else
@@ -42,7 +44,7 @@ bool has(const peer_job &job)
         return u8 || job.ksize <= 5;
     if (!strcmp(job.filter, "bilateral"))
         return (u8 || !strcmp(job.type, "f32")) && (job.channels == 1 || job.channels == 3);
-    return !strcmp(job.filter, "gaussian");
+    return !strcmp(job.filter, "gaussian") || !strcmp(job.filter, "box");
 }
 
 } // namespace

@@ -45,6 +45,8 @@ class Row:
             return f"gaussian=sigma={self.sigma}:ksize={self.ksize}"
         if self.filter == "median":
             return f"median=ksize={self.ksize}:border=replicate"
+        if self.filter == "box":
+            return f"box=ksize={self.ksize}"
         compat = "" if self.variant else ":compat=opencv"
         return (f"bilateral=ksize={self.ksize}:sigma_space={SPACE}"
                 f":sigma_color={self.sigma_color:.9g}{compat}")
@@ -76,6 +78,16 @@ def gaussian():
         yield Row("gaussian", "u8", 3, "hd", k, target, tolerance=1, quick=k == 5)
 
 
+def box():
+    for k in 3, 5, 31, 101:
+        yield Row("box", "u8", 1, "hd", k, 2.5, quick=k in (5, 31))
+    for k in 5, 31:
+        yield Row("box", "u8", 3, "hd", k, 2)
+        # Both OpenCV multiply sums by a rounded 1/n; tamis' means are exact.
+        yield Row("box", "u16", 1, "hd", k, 2, tolerance=1)
+        yield Row("box", "f32", 1, "hd", k, 1, tolerance=2e-6)
+
+
 def median():
     for k, target in (3, 2.5), (5, 5), (7, 30), (15, 5), (31, 3):
         yield Row("median", "u8", 1, "hd", k, target, quick=k < 31)
@@ -101,4 +113,4 @@ def bilateral():
 
 
 def all_rows():
-    return [*gaussian(), *median(), *bilateral()]
+    return [*gaussian(), *box(), *median(), *bilateral()]

@@ -133,6 +133,7 @@ int main(void)
     case_bilateral();
     case_nlmeans();
     case_alpha();
+    case_box();
     case_threads();
     case_locality();
     for (int cpu = 0; cpu < CASE_CPUS; cpu++)

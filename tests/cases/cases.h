@@ -44,6 +44,7 @@ void case_median_nan(void); /* G09 */
 void case_bilateral(void);  /* G10 */
 void case_nlmeans(void);    /* G11 */
 void case_alpha(void);      /* G12 */
+void case_box(void);        /* G03, and what others ask of box */
 void case_threads(void);    /* G25 */
 void case_locality(void);   /* one NaN goes no further than the windows that hold it */
 

@@ -61,14 +61,17 @@ static void tiled(tamis_ctx *ctx, const char *chain, const tamis_image *src, int
 static void any_tiling(void)
 {
     static const char *const chains[] = {
-        "gaussian=sigma=2", "median=ksize=5", "gaussian=sigma=1,median=ksize=3",
+        "gaussian=sigma=2",
+        "median=ksize=5",
+        "gaussian=sigma=1,median=ksize=3",
         "median=ksize=3:border=wrap,gaussian=sigma=3:border=valid,median=ksize=5:percentile=30",
-        "gaussian=sigma=1,bilateral=sigma_space=1:sigma_color=10%:ksize=5,median=ksize=3"};
+        "gaussian=sigma=1,bilateral=sigma_space=1:sigma_color=10%:ksize=5,median=ksize=3",
+        "box=ksize=11x8:border=wrap,box=ksize=12:border=wrap,box=ksize=4x30"};
     static const int tiles[][2] = {{1, 1}, {3, 2}, {16, 16}, {17, 1}, {1, 31}, {64, 40}, {500, 3}};
     static const int threads[] = {1, 3, 8};
 
     for (int t = 0; t < 3; t++)
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 6; i++) {
             tamis_ctx_options o = {.threads = threads[t]};
             tamis_format format = test_format(i % 2 ? TAMIS_F32 : TAMIS_U8, 1 + i % 3);
             test_picture src, want;
@@ -217,9 +220,11 @@ void case_locality(void)
                                          "median=ksize=5",
                                          "median=ksize=15",
                                          "bilateral=sigma_space=2:sigma_color=10%:ksize=7",
-                                         "nlmeans=h=20%:search=9x5:patch=5x3"};
+                                         "nlmeans=h=20%:search=9x5:patch=5x3",
+                                         "box=ksize=8x5",
+                                         "box=ksize=20x17"};
 
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 8; i++)
         for (int cpu = 0; cpu < CASE_CPUS && case_has("G08", chains[i]); cpu++) {
             if (!case_ctx[cpu])
                 continue;

@@ -33,10 +33,10 @@ void case_borders(void)
 {
     static const char *const chains[] = {"gaussian=sigma=1.5:ksize=7", "median=ksize=7",
                                          "bilateral=sigma_space=2:sigma_color=20:ksize=7",
-                                         "nlmeans=search=7"};
+                                         "nlmeans=search=7", "box=ksize=7"};
     static const int sizes[][2] = {{1, 1}, {2, 2}, {5, 1}, {1, 5}, {3, 3}};
 
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         for (int s = 0; s < 5 && case_has("G01", chains[i]); s++)
             constant_small(chains[i], sizes[s][0], sizes[s][1]);
 }

@@ -110,9 +110,9 @@ void case_threads(void)
 {
     static const char *const chains[] = {"gaussian=sigma=2", "median=ksize=5",
                                          "bilateral=sigma_space=2:sigma_color=20:ksize=5",
-                                         "nlmeans=search=7:patch=3"};
+                                         "nlmeans=search=7:patch=3", "box=ksize=12"};
 
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         if (!case_has("G25", chains[i]))
             continue;
         same_for_thread_counts(chains[i]);

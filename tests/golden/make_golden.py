@@ -93,9 +93,10 @@ def padded(a, left, right, top, bottom, border, value):
     return out
 
 
-def windows(a, kw, kh, border, value):
+def windows(a, kw, kh, border, value, anchor=None):
     """Array [row, column, kh, kw, channel] of every pixel's window."""
-    p = padded(a, kw // 2, kw - 1 - kw // 2, kh // 2, kh - 1 - kh // 2, border, value)
+    left, top = anchor or (kw // 2, kh // 2)
+    p = padded(a, left, kw - 1 - left, top, kh - 1 - top, border, value)
     h, w = p.shape[0] - kh + 1, p.shape[1] - kw + 1
     return np.stack([np.stack([p[y:y + kh, x:x + kw] for x in range(w)]) for y in range(h)])
 
@@ -111,6 +112,12 @@ def gaussian(a, o):
     win = windows(a, kw, kh, o["border"], o["border_value"])
     weights = np.outer(gauss(o["sigma_y"], kh), gauss(o["sigma_x"], kw))
     return (win * weights[None, None, :, :, None]).sum(axis=(2, 3))
+
+
+def box(a, o):
+    kw, kh = o["ksize"]
+    anchor = int(o.get("anchor_x", kw // 2)), int(o.get("anchor_y", kh // 2))
+    return windows(a, kw, kh, o["border"], o["border_value"], anchor).mean(axis=(2, 3))
 
 
 def median(a, o):
@@ -203,7 +210,7 @@ def record(chain, kind, channels, w, h, pattern, guide="-"):
             g = picture(gkind, int(gchannels), w, h, gpattern)
         out = bilateral(a, o, g)
     else:
-        out = {"gaussian": gaussian, "median": median, "nlmeans": nlmeans}[name](a, o)
+        out = {"gaussian": gaussian, "box": box, "median": median, "nlmeans": nlmeans}[name](a, o)
     if kind in RANGE:
         out = np.clip(out, *RANGE[kind])
     head = "|".join(map(str, (chain, kind, channels, w, h, pattern, guide, out.shape[1],
@@ -233,6 +240,21 @@ def gaussian_records():
                 yield record(f"gaussian=sigma=4:ksize=21x17:border={border}", kind, 1, 5, 3,
                              "noise")
     yield record("gaussian=sigma=1.5:ksize=5", "f32", 1, 15, 11, "nan")
+
+
+def box_records():
+    for kind in ("u8", "u16", "s16", "f32"):
+        for k in ("1", "3", "4", "5", "7x2", "1x9", "16", "31", "40x21", "2x70"):
+            yield record(f"box=ksize={k}", kind, 1, 17, 13, "noise")
+        for pattern in ("edges", "extremes"):
+            for k in ("3", "5x6", "22"):
+                yield record(f"box=ksize={k}", kind, 3, 11, 9, pattern)
+        for border in ("reflect", "replicate", "wrap", "valid", "constant:border_value=37"):
+            yield record(f"box=ksize=4x5:border={border}", kind, 1, 9, 7, "noise")
+        for x, y in ((0, 0), (5, 3), (1, 0)):
+            yield record(f"box=ksize=6x4:anchor_x={x}:anchor_y={y}", kind, 1, 12, 9, "noise")
+    for k in ("3", "8x5", "12"):
+        yield record(f"box=ksize={k}", "f32", 1, 15, 11, "nan")
 
 
 def median_records():
@@ -289,6 +311,7 @@ def nlmeans_records():
 
 if __name__ == "__main__":
     write("gaussian.bin", gaussian_records())
+    write("box.bin", box_records())
     write("median.bin", median_records())
     write("bilateral.bin", bilateral_records())
     write("nlmeans.bin", nlmeans_records())
