@@ -233,6 +233,85 @@ static tamis_status plan_color(tamis_node *node, const nlmeans *n, nlmeans_coef 
     return TAMIS_OK;
 }
 
+/* Bits of i in reverse order, of as many as count phases. */
+static int reverse(int i)
+{
+    int v = 0;
+    for (int bit = 1; bit < NLMEANS_PHASES; bit *= 2)
+        v = 2 * v + ((i & bit) != 0);
+    return v;
+}
+
+static void fill_tables(nlmeans_tables *t, double one)
+{
+    for (int i = 0; i < 64; i++)
+        t->power[i] = (uint16_t)rint(one * exp2(-i / 64.0));
+    for (int i = 0; i < 32; i++)
+        t->fine[i] = (uint16_t)fmin(65535, rint(65536 * exp2(-i / 2048.0)));
+    for (int i = 0; i < NLMEANS_PHASES; i++)
+        for (int e = 1; e < 32; e++) {
+            double part = (reverse(i) + 0.5) / NLMEANS_PHASES, unit = exp2(e + 1);
+            double v = e <= 15 ? part * unit : fmax(0, 65536 - (1 - part) * unit);
+            t->threshold[i][e] = (uint16_t)fmin(65535, v);
+        }
+}
+
+/* Whole sums where they hold all that has a weight; then t = 2048 * octave * sum. Others are scaled
+ * to be t. 0 where neither holds it. */
+static int scale_levels(nlmeans_levels *v, double octave, double floor, double reach)
+{
+    if (floor + reach / octave <= 65535) {
+        double factor = 2048 * octave;
+        v->exact = 1;
+        for (; factor >= 1 && v->shift < 15; v->shift++)
+            factor /= 2;
+        v->limit = (uint16_t)(65535 >> v->shift);
+        v->factor = (uint16_t)fmin(65535, 65536 * factor);
+        v->floor = (uint16_t)rint(floor);
+        return 1;
+    }
+    double factor = 65536 * 2048 * octave;
+    if (factor > 65535 || floor * octave + reach > 32)
+        return 0;
+    v->factor = (uint16_t)rint(factor);
+    v->round = (uint16_t)(v->factor > 1 ? 32768 / v->factor : 32767);
+    v->floor = (uint16_t)rint(2048 * octave * floor);
+    return 1;
+}
+
+/* Weights of 15 bits fit sums of 32 bits for 513 pixels beside the center; for twice that, weights
+ * have 14. Sizes of patches for which there is code. */
+static tamis_status plan_levels(tamis_node *node, nlmeans_coef *k)
+{
+    int others = (2 * k->sx + 1) * (2 * k->sy + 1) - 1;
+    int summed = (2 * k->px + 1) * (2 * k->py + 1) * k->colors;
+    if (node->work != TAMIS_U8 || k->luma || (k->colors != 1 && k->colors != 3) || k->px != k->py ||
+        k->px < 1 || k->px > 3 || k->sx < 1 || others > 1026)
+        return TAMIS_OK;
+    /* Together, what has less weight than 2^-reach moves no pixel by more than 1/4 level. */
+    double reach = log2(4.0 * 255 * others);
+    nlmeans_levels v = {0};
+    if (!scale_levels(&v, k->range / (log(2) * summed), k->floor * summed, reach))
+        return TAMIS_OK;
+    nlmeans_tables *t = tamis_priv_node_alloc(node, sizeof *t);
+    if (!t)
+        return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "nlmeans: out of memory");
+    fill_tables(t, others > 513 ? 65535 / 2.0 : 65535);
+    v.one = (uint16_t)(((t->power[0] * 65535u >> 16) + 1) / 2);
+    v.tables = t;
+    k->levels = v;
+    return TAMIS_OK;
+}
+
+static size_t levels_scratch(const nlmeans_coef *k, int w, int h)
+{
+    size_t run = (size_t)nlmeans_run(k, w), colors = (size_t)k->colors;
+    size_t sx = (size_t)k->sx, px = (size_t)k->px, source = nlmeans_source_rows(k, h);
+    return 64 * ((size_t)h * (run + 2 * sx) * 2 * (colors + 1) +
+                 NLMEANS_GROUP * ((2 * px + 2) * run + 2 * NLMEANS_GROUP) +
+                 colors * source * (run + 2 * (sx + px)));
+}
+
 static size_t scratch(const void *coef, int w, int h, int step)
 {
     const nlmeans_coef *k = coef;
@@ -240,8 +319,10 @@ static size_t scratch(const void *coef, int w, int h, int step)
     size_t source = nlmeans_source_rows(k, h) * nlmeans_source_row(k, w, step);
     size_t result = (size_t)h * nlmeans_result_row(w, step);
     size_t rows = (2 * (size_t)k->py + 1 + 2) * nlmeans_source_row(k, w, step);
-    return planes * nlmeans_address_bytes(k, h) +
-           (planes * source + ((size_t)k->colors + 1) * result + rows) * sizeof(float);
+    size_t floats = planes * nlmeans_address_bytes(k, h) +
+                    (planes * source + ((size_t)k->colors + 1) * result + rows) * sizeof(float);
+    size_t levels = k->levels.tables ? levels_scratch(k, w, h) : 0;
+    return floats > levels ? floats : levels;
 }
 
 static tamis_status plan(tamis_node *node)
@@ -267,8 +348,14 @@ static tamis_status plan(tamis_node *node)
     k->log2_range = (float)(k->range / (log(2) * summed));
     k->log2_floor = (float)(k->floor * k->range / log(2));
     node->halo = (tamis_halo){k->sx + k->px, k->sx + k->px, k->sy + k->py, k->sy + k->py};
+    if (!copy)
+        TAMIS_TRY(plan_levels(node, k));
     node->tile_w = 256;
     node->tile_h = 96;
+    if (k->levels.tables) {
+        node->tile_w = 9 * 32 - 2 * k->sx;
+        node->tile_h = 48;
+    }
     node->coef = k;
     node->scratch = copy ? NULL : scratch;
     return TAMIS_OK;

@@ -5,6 +5,27 @@
 
 #include "cpu/kernel.h"
 
+/* Weights by table: 2^(-t / 2048) from the bits of t. */
+#define NLMEANS_PHASES 32
+typedef struct nlmeans_tables {
+    uint16_t power[64]; /* 65535 * 2^(-i / 64), or half of that */
+    uint16_t fine[32];  /* 65536 * 2^(-i / 2048), at most 65535 */
+    /* What is added before 16 + e bits are cut off: for phase i a part (i + 1/2) / NLMEANS_PHASES,
+     * i with its bits reversed, of the smallest weight; where e > 15, for a cut by 31 bits. */
+    uint16_t threshold[NLMEANS_PHASES][32];
+} nlmeans_tables;
+
+/* 8 bit in 16-bit integers: sums of squared differences are whole, or scaled so that they are t. */
+typedef struct nlmeans_levels {
+    const nlmeans_tables *tables; /* NULL where these rows do not apply */
+    int exact;       /* sums are whole; t = (sum << shift) * factor / 65536, no weight from limit */
+    uint16_t factor; /* else a square d^2 counts (d^2 + round) * factor / 65536 */
+    uint16_t round;
+    uint16_t shift, limit;
+    uint16_t floor; /* is taken off sums: 2 sigma^2 */
+    uint16_t one;   /* the weight of t = 0 */
+} nlmeans_levels;
+
 typedef struct nlmeans_coef {
     int sx, sy; /* radii of the search window */
     int px, py; /* radii of the patch */
@@ -15,6 +36,8 @@ typedef struct nlmeans_coef {
     double floor, range;
     /* The same as 2^(log2_floor - log2_range * sum of squares over the patch). */
     float log2_floor, log2_range;
+
+    nlmeans_levels levels;
 } nlmeans_coef;
 
 /* Scratch of the vector rows in float arithmetic, in floats; rows have a margin of 64 for loads
@@ -43,5 +66,14 @@ static inline size_t nlmeans_address_bytes(const nlmeans_coef *k, int h)
 {
     return (nlmeans_source_rows(k, h) * sizeof(void *) + 63) / 64 * 64;
 }
+
+/* Columns in the run of each lane of the rows for levels. */
+static inline int nlmeans_run(const nlmeans_coef *k, int w)
+{
+    return (int)(((size_t)w + 2 * (size_t)k->sx + 31) / 32);
+}
+
+/* Offsets that these rows take at a time. */
+#define NLMEANS_GROUP 4
 
 #endif

@@ -15,7 +15,7 @@
 #include <float.h>
 
 #include "cpu/simd_f32.h"
-#include "nlmeans_kernel.h"
+#include "nlmeans_simd.h"
 
 /* Floats in a vector, vectors side by side in a block, floats in a block. */
 enum { L = TV_FLOATS, N = 4, B = L * N };
@@ -285,8 +285,15 @@ TAMIS_INLINE void filter_group(const tamis_tile *t, const nlmeans_coef *k, tamis
 TAMIS_INLINE void filter_tile(const tamis_tile *t, const nlmeans_coef *k, tamis_type type,
                               void *scratch)
 {
-    int count = k->colors;
-    for (int first = 0; first < t->planes; first += count, count = 1)
+    int count = k->colors, first = 0;
+#if defined(TAMIS_AVX512)
+    if (type == TAMIS_U8 && k->levels.tables) {
+        for (; first + count <= t->planes && (first == 0 || k->colors == 1); first += count)
+            TAMIS_FN(nlmeans_levels)(t, k, scratch, first);
+        count = 1;
+    }
+#endif
+    for (; first < t->planes; first += count, count = 1)
         filter_group(t, k, type, scratch, first, count);
 }
 

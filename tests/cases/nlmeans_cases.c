@@ -72,6 +72,35 @@ static void wild_pixel(tamis_ctx *ctx, double h)
     test_picture_free(&src);
 }
 
+/* A plane outside the color is filtered as if it were a picture. */
+static void alpha_alone(tamis_ctx *ctx, const char *color)
+{
+    tamis_format format = {TAMIS_U8, 4, TAMIS_PLANAR, TAMIS_ALPHA_STRAIGHT};
+    test_picture src, alone, out, want;
+    char chain[64];
+    int wrong = 0;
+
+    test_picture_make(&src, format, 40, 20, TEST_ROWS_TIGHT);
+    test_picture_make(&alone, test_format(TAMIS_U8, 1), 40, 20, TEST_ROWS_TIGHT);
+    test_picture_fill(&src.image, TEST_FILL_SMOOTH, 2);
+    for (int y = 0; y < 20; y++)
+        for (int x = 0; x < 40; x++)
+            test_sample_set(&alone.image, x, y, 0, test_sample_get(&src.image, x, y, 3));
+    snprintf(chain, sizeof chain, "nlmeans=h=12:alpha=straight:color=%s", color);
+    if (case_run_ok("G11", ctx, chain, &src.image, &out) == 0 &&
+        case_run_ok("G11", ctx, "nlmeans=h=12", &alone.image, &want) == 0) {
+        for (int y = 0; y < 20; y++)
+            for (int x = 0; x < 40; x++)
+                wrong += fabs(test_sample_get(&out.image, x, y, 3) -
+                              test_sample_get(&want.image, x, y, 0)) > 1;
+        test_picture_free(&want);
+    }
+    case_check(wrong == 0, "G11", "%s: %d samples of alpha are not as if alone", chain, wrong);
+    test_picture_free(&out);
+    test_picture_free(&alone);
+    test_picture_free(&src);
+}
+
 void case_nlmeans(void)
 {
     if (!case_has("G11", "nlmeans"))
@@ -86,6 +115,9 @@ void case_nlmeans(void)
         high_step(ctx, TAMIS_U8);
         high_step(ctx, TAMIS_U16);
         high_step(ctx, TAMIS_F32);
+        alpha_alone(ctx, "joint");
+        alpha_alone(ctx, "luma");
+        alpha_alone(ctx, "separate");
         for (double h = 8; h < 24; h *= 1.03)
             wild_pixel(ctx, h);
     }
