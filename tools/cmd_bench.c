@@ -149,6 +149,19 @@ static int bench_chain(bench *b, const char *chain)
     return TOOL_OK;
 }
 
+/* Whether the filter takes such pictures by itself: some want color, or a second picture. */
+static int applies(const bench *b, const char *chain)
+{
+    tamis_graph *graph = NULL;
+    tamis_plan *plan = NULL;
+    tamis_status status = tamis_graph_parse(b->ctx[0], chain, &graph);
+    if (!status)
+        status = tamis_plan_create(b->ctx[0], graph, b->format, b->w, b->h, NULL, &plan);
+    tamis_plan_free(&plan);
+    tamis_graph_free(&graph);
+    return status != TAMIS_ERR_ARGUMENT && status != TAMIS_ERR_UNSUPPORTED;
+}
+
 static int bench_all(bench *b)
 {
     tool *t = b->tool;
@@ -162,8 +175,11 @@ static int bench_all(bench *b)
     if (t->options.filter)
         return bench_chain(b, t->options.filter);
     int code = TOOL_OK;
-    for (int i = 0; i < tamis_filter_count() && !code; i++)
-        code = bench_chain(b, tamis_filter_name(tamis_filter_at(i)));
+    for (int i = 0; i < tamis_filter_count() && !code; i++) {
+        const char *name = tamis_filter_name(tamis_filter_at(i));
+        if (applies(b, name))
+            code = bench_chain(b, name);
+    }
     return code;
 }
 

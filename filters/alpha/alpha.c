@@ -46,7 +46,7 @@ static const tamis_kernel alpha_kernels_c[] = {
 static const char *const to_names[] = {"premultiplied", "straight", "none", "opaque", NULL};
 
 static const tamis_param params[] = {
-    TAMIS_PARAM(struct tamis_alpha_change, to, .def = TAMIS_ALPHA_TO_PREMULTIPLIED,
+    TAMIS_PARAM(struct tamis_alpha_change, to, .def = TAMIS_ALPHA_TO_NONE,
                 .max = TAMIS_ALPHA_TO_OPAQUE, .choices = to_names, .unit = "",
                 .doc = "what the result's alpha is to be"),
 };

@@ -48,7 +48,7 @@ static void every_pair(tamis_ctx *ctx)
             test_sample_set(&src.image, v, a, 0, v);
             test_sample_set(&src.image, v, a, 1, a);
         }
-    check(run(ctx, "alpha", &src.image, &out) == 0, "alpha");
+    check(run(ctx, "alpha=to=premultiplied", &src.image, &out) == 0, "alpha");
     check(run(ctx, "alpha=to=straight", &out.image, &back) == 0, "alpha=to=straight");
     check(out.image.format.alpha == TAMIS_ALPHA_PREMULTIPLIED, "the format is premultiplied");
     check(back.image.format.alpha == TAMIS_ALPHA_STRAIGHT, "the format is straight");
@@ -93,7 +93,7 @@ static void refused(tamis_ctx *ctx)
     test_picture src, out;
 
     test_picture_make(&src, test_format(TAMIS_U8, 3), 3, 3, TEST_ROWS_TIGHT);
-    check(run(ctx, "alpha", &src.image, &out) != 0, "no alpha to multiply by");
+    check(run(ctx, "alpha=to=premultiplied", &src.image, &out) != 0, "no alpha to multiply by");
     src.image.format.channels = 4;
     src.image.w = 2;
     check(run(ctx, "alpha=to=opaque", &src.image, &out) != 0, "no room for alpha");

@@ -145,7 +145,9 @@ static void view_width(tamis_ctx *ctx, const tamis_filter *filter, int w)
     make_view(&parent, w, &view);
     make_view(&target, w, &into);
     case_picture(&compact, test_format(TAMIS_U8, 1), w, 7, view_value);
-    if (case_run_ok("G07", ctx, name, &compact.image, &want) == 0) {
+    /* Filters that want another picture, or give one of another shape, cannot be in place. */
+    if (case_run(ctx, name, &compact.image, &want) == TAMIS_OK && want.image.w == w &&
+        want.image.h == 7 && tamis_format_equal(want.image.format, compact.image.format)) {
         status = tamis_filter_run(ctx, filter, NULL, &view, &into);
         case_check(status == TAMIS_OK && test_same(&want.image, &into), "G07",
                    "%s: a view of width %d differs from a compact copy", name, w);
