@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Timing chains: what tamis bench and its tables share. */
+#ifndef TOOL_BENCH_H
+#define TOOL_BENCH_H
+
+#include "json.h"
+#include "tool.h"
+
+/* One measurement: seconds of the fastest run and of the middle one. */
+typedef struct tool_timing {
+    int threads, runs;
+    double best, median;
+} tool_timing;
+
+typedef struct tool_bench {
+    tool *tool;
+    tamis_format format; /* of the picture to filter */
+    int32_t w, h;
+    tamis_ctx *ctx[2]; /* one thread, all threads */
+    json_t *results;   /* with --json */
+} tool_bench;
+
+/* Times a chain with one thread and with all. Returns an exit code, having said what is wrong. */
+int tool_bench_measure(tool_bench *b, const char *chain, tool_timing t[2]);
+
+json_t *tool_bench_json(const tool_bench *b, const tool_timing *t);
+
+/* bench_published.c: the cases of published tables, beside their figures. */
+int tool_bench_published(tool_bench *b);
+
+#endif
