@@ -5,24 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
+#include "bench.h"
 #include "metrics.h"
 #include "random.h"
-#include "tool.h"
-
-/* One measurement: seconds of the fastest run and of the middle one. */
-typedef struct timing {
-    int threads, runs;
-    double best, median;
-} timing;
-
-typedef struct bench {
-    tool *tool;
-    tamis_format format;
-    int32_t w, h;
-    tamis_ctx *ctx[2]; /* one thread, all threads */
-    json_t *results;   /* with --json */
-} bench;
 
 /* Slow filters are not run again once they have taken this long. */
 #define ENOUGH_SECONDS 5.0
@@ -53,8 +38,8 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static tamis_status measure(const bench *b, const tamis_plan *plan, const tamis_image *src,
-                            const tamis_image *dst, timing *out)
+static tamis_status measure(const tool_bench *b, const tamis_plan *plan, const tamis_image *src,
+                            const tamis_image *dst, tool_timing *out)
 {
     int repeat = b->tool->options.repeat;
     double *seconds = tool_alloc((size_t)repeat * sizeof(*seconds)), total = 0;
@@ -75,12 +60,13 @@ static tamis_status measure(const bench *b, const tamis_plan *plan, const tamis_
     return status;
 }
 
-static tamis_status bench_on(const bench *b, tamis_ctx *ctx, const char *chain, timing *out)
+static tamis_status bench_on(const tool_bench *b, tamis_ctx *ctx, const char *chain,
+                             tool_timing *out)
 {
     tamis_graph *graph = NULL;
     tamis_plan *plan = NULL;
     tamis_image src = {0}, dst = {0};
-    *out = (timing){.threads = tamis_ctx_threads(ctx)};
+    *out = (tool_timing){.threads = tamis_ctx_threads(ctx)};
     tamis_status status = tamis_graph_parse(ctx, chain, &graph);
     if (!status)
         status = tamis_plan_create(ctx, graph, b->format, b->w, b->h, NULL, &plan);
@@ -101,12 +87,12 @@ static tamis_status bench_on(const bench *b, tamis_ctx *ctx, const char *chain, 
     return status;
 }
 
-static double pixels(const bench *b)
+static double pixels(const tool_bench *b)
 {
     return (double)b->w * b->h;
 }
 
-static json_t *json_timing(const bench *b, const timing *t)
+json_t *tool_bench_json(const tool_bench *b, const tool_timing *t)
 {
     json_t *o = json_object();
     json_object_set_new(o, "threads", json_integer(t->threads));
@@ -118,13 +104,13 @@ static json_t *json_timing(const bench *b, const timing *t)
     return o;
 }
 
-static void report(bench *b, const char *chain, const timing *t)
+static void report(tool_bench *b, const char *chain, const tool_timing *t)
 {
     if (b->tool->options.json) {
         json_t *o = json_object();
         json_object_set_new(o, "chain", tool_json_text(chain));
-        json_object_set_new(o, "one_thread", json_timing(b, &t[0]));
-        json_object_set_new(o, "all_threads", json_timing(b, &t[1]));
+        json_object_set_new(o, "one_thread", tool_bench_json(b, &t[0]));
+        json_object_set_new(o, "all_threads", tool_bench_json(b, &t[1]));
         json_object_set_new(o, "speedup", json_real(t[0].best / t[1].best));
         json_array_append_new(b->results, o);
         return;
@@ -137,20 +123,27 @@ static void report(bench *b, const char *chain, const timing *t)
     fflush(stdout);
 }
 
-static int bench_chain(bench *b, const char *chain)
+int tool_bench_measure(tool_bench *b, const char *chain, tool_timing t[2])
 {
-    timing t[2];
     for (int i = 0; i < 2; i++) {
         tamis_status status = bench_on(b, b->ctx[i], chain, &t[i]);
         if (status)
             return tool_fail(b->tool, status);
     }
-    report(b, chain, t);
     return TOOL_OK;
 }
 
+static int bench_chain(tool_bench *b, const char *chain)
+{
+    tool_timing t[2];
+    int code = tool_bench_measure(b, chain, t);
+    if (!code)
+        report(b, chain, t);
+    return code;
+}
+
 /* Whether the filter takes such pictures by itself: some want color, or a second picture. */
-static int applies(const bench *b, const char *chain)
+static int applies(const tool_bench *b, const char *chain)
 {
     tamis_graph *graph = NULL;
     tamis_plan *plan = NULL;
@@ -162,10 +155,12 @@ static int applies(const bench *b, const char *chain)
     return status != TAMIS_ERR_ARGUMENT && status != TAMIS_ERR_UNSUPPORTED;
 }
 
-static int bench_all(bench *b)
+static int bench_all(tool_bench *b)
 {
     tool *t = b->tool;
     char format[16];
+    if (t->options.table == TOOL_TABLE_PUBLISHED)
+        return tool_bench_published(b);
     tool_format_name(b->format, format, sizeof(format));
     if (!t->options.json)
         printf("%s %dx%d, %s, best of %d\n%-24s %28s %28s\n%-24s %9s %8s %9s %9s %8s %9s %8s\n",
@@ -183,18 +178,22 @@ static int bench_all(bench *b)
     return code;
 }
 
-static int print_json(bench *b)
+static int print_json(tool_bench *b)
 {
     json_t *o = tool_json_new(b->tool);
-    json_object_set_new(o, "picture", tool_json_shape(b->w, b->h, b->format));
+    if (b->tool->options.table != TOOL_TABLE_PUBLISHED)
+        json_object_set_new(o, "picture", tool_json_shape(b->w, b->h, b->format));
     json_object_set_new(o, "cpu", json_string(tamis_ctx_cpu(b->ctx[0])));
     json_object_set(o, "results", b->results);
     return tool_json_print(b->tool, o);
 }
 
-static int set_up(bench *b)
+static int set_up(tool_bench *b)
 {
     tool *t = b->tool;
+    if (t->options.table == TOOL_TABLE_PUBLISHED &&
+        (t->options.filter || t->options.type || t->options.size.w))
+        return tool_usage_error(t, "--table: its rows have filters, types and sizes of their own");
     const char *type = t->options.type ? t->options.type : "u8x3";
     if (!tool_format_parse(type, &b->format) || b->format.type == TAMIS_F16)
         return tool_usage_error(t, "--type: '%s' is not a type such as u8, u8x3, u16x4 or f32",
@@ -211,7 +210,7 @@ static int set_up(bench *b)
 
 int cmd_bench(tool *t)
 {
-    bench b = {.tool = t, .results = json_array()};
+    tool_bench b = {.tool = t, .results = json_array()};
     int code = set_up(&b);
     if (!code)
         code = bench_all(&b);

@@ -5,6 +5,7 @@
 #include "options.h"
 
 static const char *const progress_names[] = {"auto", "bar", "json", "none", NULL};
+static const char *const table_names[] = {"filters", "published", NULL};
 const char *const tool_noise_names[] = {"gaussian", "saltpepper", "poisson", "speckle", NULL};
 
 #define OPTION(field, ...)                                                                         \
@@ -55,6 +56,11 @@ const tool_option tool_option_table[] = {
            .doc = "sample type and channels, such as u8x3; default u8x3, for verify all"),
     OPTION(filter, .kind = TOOL_TEXT, .arg = "CHAIN", .groups = TOOL_GROUP_MEASURE,
            .doc = "only this filter; bench takes a chain too"),
+    OPTION(table, .kind = TOOL_CHOICE, .choices = table_names, .def = "filters",
+           .groups = TOOL_GROUP_REPEAT,
+           .doc = "filters: all of them, or --filter; published: the cases that published tables "
+                  "of CPU and GPU times are about, "
+                  "beside their figures"),
     OPTION(repeat, .kind = TOOL_INT, .min = 1, .max = 10000, .def = "5", .arg = "N",
            .groups = TOOL_GROUP_REPEAT, .doc = "runs of which the fastest counts"),
 

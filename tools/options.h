@@ -22,6 +22,8 @@ enum {
     TOOL_GROUP_REPORT = 1 << 12
 };
 
+enum { TOOL_TABLE_FILTERS, TOOL_TABLE_PUBLISHED };
+
 typedef struct tool_options {
     int threads;
     const char *cpu;
@@ -42,6 +44,7 @@ typedef struct tool_options {
     tamis_size size;
     const char *type;
     const char *filter;
+    int table; /* TOOL_TABLE_* */
     int repeat;
 
     const char *reference;
