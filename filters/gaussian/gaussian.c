@@ -56,7 +56,7 @@ static void exact_taps(double *d, int radius, double sigma)
 /* Puts taps on a grid of 2^-bits so that they sum to exactly one: every pair is rounded to nearest
  * and the center takes the rest; while that leaves the center off by more than a step, the pair
  * whose rounding was farthest in the opposite direction moves by one. */
-static void grid_taps(const double *exact, double *grid, int radius, int bits)
+void tamis_priv_gaussian_round_taps(const double *exact, double *grid, int radius, int bits)
 {
     double one = ldexp(1, bits), rest = one;
     for (int i = 1; i <= radius; i++) {
@@ -102,7 +102,7 @@ static tamis_status make_fixed(tamis_node *node, struct gaussian_axis *a, const 
     int r = a->radius;
     a->bits = 16;
     do { /* the greatest tap must fit a signed 16-bit lane */
-        grid_taps(exact, grid, r, a->bits);
+        tamis_priv_gaussian_round_taps(exact, grid, r, a->bits);
     } while (grid[0] > 32767 && a->bits-- > 14);
     int16_t *q = tamis_priv_node_alloc(node, (size_t)(r + 1) * sizeof *q);
     int32_t *even = tamis_priv_node_alloc(node, (size_t)(r + 1) * sizeof *even);
@@ -138,10 +138,11 @@ static tamis_status make_axis(tamis_node *node, struct gaussian_axis *a, int rad
         radius--;
     a->radius = radius;
     TAMIS_TRY(make_fixed(node, a, exact, grid));
-    grid_taps(exact, grid, radius, 24); /* exact in binary32, which has 24 bits */
+    tamis_priv_gaussian_round_taps(exact, grid, radius,
+                                   24); /* exact in binary32, which has 24 bits */
     for (int i = 0; i <= radius; i++)
         f[i] = (float)ldexp(grid[i], -24);
-    grid_taps(exact, grid, radius, 53);
+    tamis_priv_gaussian_round_taps(exact, grid, radius, 53);
     for (int i = 0; i <= radius; i++)
         grid[i] = ldexp(grid[i], -53);
     a->f = f;
@@ -185,6 +186,31 @@ static int is_identity(const struct gaussian_coef *c)
     return c->x.radius == 0 && c->y.radius == 0;
 }
 
+/* With border=valid the result's size tells how far the filter may read, which is not enough. */
+static int grid_step(const tamis_node *node, const struct gaussian_axis *a, double sigma)
+{
+    if (node->border == TAMIS_BORDER_VALID)
+        return 1;
+    return tamis_priv_gaussian_grid_step(sigma, a->radius, node->work);
+}
+
+static tamis_status plan_grid(tamis_node *node, struct gaussian_coef *coef, int step_x, int step_y)
+{
+    int wraps = node->border == TAMIS_BORDER_WRAP;
+    TAMIS_TRY(tamis_priv_gaussian_make_grid(node, &coef->grid_x, &coef->x, step_x));
+    TAMIS_TRY(tamis_priv_gaussian_make_grid(node, &coef->grid_y, &coef->y, step_y));
+    coef->period_w = wraps ? node->w : INT32_MAX;
+    coef->period_h = wraps ? node->h : INT32_MAX;
+    int rx = gaussian_grid_halo(&coef->grid_x), ry = gaussian_grid_halo(&coef->grid_y);
+    node->stage = "grid";
+    node->scratch = tamis_priv_gaussian_grid_scratch;
+    node->halo = (tamis_halo){rx, rx, ry, ry};
+    /* The halo is brought down to the grid for every tile. */
+    node->tile_w = 2048;
+    node->tile_h = ry < 128 ? 1024 : 8 * ry;
+    return TAMIS_OK;
+}
+
 static tamis_status plan(tamis_node *node)
 {
     const struct tamis_gaussian *p = node->params;
@@ -199,16 +225,19 @@ static tamis_status plan(tamis_node *node)
     TAMIS_TRY(make_axis(node, &coef->x, x.radius, x.sigma));
     TAMIS_TRY(make_axis(node, &coef->y, y.radius, y.sigma));
 
-    node->stage = "separable";
     node->coef = coef;
-    node->scratch = scratch_bytes;
     node->border = p->border;
     node->border_value = tamis_value_resolve(p->border_value, node->in.type);
     /* A window of one sample must change none, not even the color of a clear pixel. */
     node->alpha = is_identity(coef) ? TAMIS_ALPHA_MODE_STRAIGHT : p->alpha;
     node->work = tamis_priv_node_work(node);
+    int step_x = grid_step(node, &coef->x, x.sigma), step_y = grid_step(node, &coef->y, y.sigma);
+    if (step_x > 1 && step_y > 1)
+        return plan_grid(node, coef, step_x, step_y);
     int rx = p->border == TAMIS_BORDER_VALID ? x.radius : coef->x.radius;
     int ry = p->border == TAMIS_BORDER_VALID ? y.radius : coef->y.radius;
+    node->stage = "separable";
+    node->scratch = scratch_bytes;
     node->halo = (tamis_halo){rx, rx, ry, ry};
     /* Where a tile's window leaves the image, its rows are copied, window and all; the column sums
      * beside a tile are made twice. Both weigh less in larger tiles. */
@@ -323,6 +352,10 @@ static const tamis_kernel gaussian_kernels_c[] = {
     {"separable", TAMIS_U16, TAMIS_CPU_C, gaussian_u16_c, 0},
     {"separable", TAMIS_S16, TAMIS_CPU_C, gaussian_s16_c, 0},
     {"separable", TAMIS_F32, TAMIS_CPU_C, gaussian_f32_c, 0},
+    {"grid", TAMIS_U8, TAMIS_CPU_C, tamis_priv_gaussian_grid_u8_c, 0},
+    {"grid", TAMIS_U16, TAMIS_CPU_C, tamis_priv_gaussian_grid_u16_c, 0},
+    {"grid", TAMIS_S16, TAMIS_CPU_C, tamis_priv_gaussian_grid_s16_c, 0},
+    {"grid", TAMIS_F32, TAMIS_CPU_C, tamis_priv_gaussian_grid_f32_c, 0},
     {NULL},
 };
 

@@ -24,11 +24,24 @@
  * Constants stay exactly what they are in both. No clipping.
  * A window of 1x1, or one whose outer taps are all zero, changes no sample.
  *
+ * On a grid. Where both sigmas are at least 10 (u8) or 20 (other types), the window reaches 2.9
+ * sigma or farther both ways, and border is not valid, time does not grow with the window. Samples
+ * are brought down to a grid of every D-th pixel, where D is the greatest power of two up to sigma
+ * / 4 (u8) or sigma / 10, with the weights of a quadratic B-spline, which are those of three boxes
+ * of D pixels in turn; columns first, then rows. The grid is filtered, rows first, with taps for
+ * which the whole comes nearest to the window above by least squares, and brought up with the same
+ * spline. It begins at the picture's first pixel, so that results do not depend on tiles. Integers:
+ * binary32 with fused multiply-add throughout, rounded at the end, ties to even. f32: as above.
+ * Only the window's sudden end is not followed exactly: results are within 1e-4 of the range of the
+ * samples (seen: 2e-4 for stripes at random, 6e-5 for noise and edges), so u8 is within 1/16 level
+ * of the nearest as above, u16 and s16 within 4 levels for edges and 12 for such stripes.
+ *
  * NaN and Inf: a NaN makes every pixel whose window holds it NaN and no other; an infinity likewise
  * infinite (NaN where both signs meet). Taps that are exactly zero do not count as holding it.
  *
- * Cost grows with ksize_w + ksize_h per pixel. It is bad at keeping edges: see bilateral and
- * median for that. */
+ *
+ * Cost grows with ksize_w + ksize_h per pixel up to where the grid begins. It is bad at keeping
+ * edges: see bilateral and median for that. */
 #ifndef TAMIS_GAUSSIAN_H
 #define TAMIS_GAUSSIAN_H
 

@@ -196,7 +196,8 @@ TAMIS_INLINE tv_f32 tv_fma_f32(tv_f32 a, tv_f32 b, tv_f32 c)
 #define TAMIS_HAVE_FMA 1
 #endif
 
-/* Half vectors, for widening. */
+/* Half and quarter vectors, for widening. */
+typedef uint8_t tv_u8q __attribute__((vector_size(TV_BYTES / 4)));
 typedef uint8_t tv_u8h __attribute__((vector_size(TV_BYTES / 2)));
 typedef uint16_t tv_u16h __attribute__((vector_size(TV_BYTES / 2)));
 typedef int16_t tv_s16h __attribute__((vector_size(TV_BYTES / 2)));
@@ -213,6 +214,20 @@ TAMIS_INLINE tv_s16 tv_load_widen_u8(const void *p)
     return (tv_s16)_mm256_cvtepu8_epi16((__m128i)h);
 #else
     return __builtin_convertvector(h, tv_s16);
+#endif
+}
+
+/* TV_BYTES / 4 bytes as 32-bit lanes. */
+TAMIS_INLINE tv_s32 tv_load_widen_u8_s32(const void *p)
+{
+    tv_u8q q;
+    memcpy(&q, p, sizeof q);
+#if defined(TAMIS_AVX512)
+    return (tv_s32)_mm512_cvtepu8_epi32((__m128i)q);
+#elif defined(TAMIS_AVX2)
+    return (tv_s32)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
+#else
+    return __builtin_convertvector(q, tv_s32);
 #endif
 }
 

@@ -240,6 +240,11 @@ def gaussian_records():
                 yield record(f"gaussian=sigma=4:ksize=21x17:border={border}", kind, 1, 5, 3,
                              "noise")
     yield record("gaussian=sigma=1.5:ksize=5", "f32", 1, 15, 11, "nan")
+    for kind in ("u8", "u16", "s16", "f32"):
+        yield record("gaussian=sigma=20:ksize=121", kind, 1, 17, 13, "noise")
+        yield record("gaussian=sigma=20:ksize=121:border=constant:border_value=37", kind, 3, 9, 5,
+                     "edges")
+    yield record("gaussian=sigma=10:ksize=61:border=wrap", "u8", 1, 16, 11, "extremes")
 
 
 def box_records():
