@@ -197,22 +197,18 @@ extern const char *const tamis_priv_interp_names[];
 #if defined(__x86_64__) && !defined(TAMIS_NO_SIMD)
 #define TAMIS_KERNEL_DECLARE(name)                                                                 \
     extern const tamis_kernel name##_kernels_base[], name##_kernels_avx2[], name##_kernels_avx512[]
-#define TAMIS_KERNEL_LIST(name)                                                                    \
-    {                                                                                              \
-        name##_kernels_avx512, name##_kernels_avx2, name##_kernels_base, name##_kernels_c, NULL    \
-    }
+#define TAMIS_KERNEL_TABLES(name)                                                                  \
+    name##_kernels_avx512, name##_kernels_avx2, name##_kernels_base, name##_kernels_c
 #elif defined(__aarch64__) && !defined(TAMIS_NO_SIMD)
 #define TAMIS_KERNEL_DECLARE(name) extern const tamis_kernel name##_kernels_base[]
-#define TAMIS_KERNEL_LIST(name)                                                                    \
-    {                                                                                              \
-        name##_kernels_base, name##_kernels_c, NULL                                                \
-    }
+#define TAMIS_KERNEL_TABLES(name)  name##_kernels_base, name##_kernels_c
 #else
 #define TAMIS_KERNEL_DECLARE(name) struct tamis_kernel
+#define TAMIS_KERNEL_TABLES(name)  name##_kernels_c
+#endif
 #define TAMIS_KERNEL_LIST(name)                                                                    \
     {                                                                                              \
-        name##_kernels_c, NULL                                                                     \
+        TAMIS_KERNEL_TABLES(name), NULL                                                            \
     }
-#endif
 
 #endif

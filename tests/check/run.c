@@ -190,6 +190,11 @@ static void check_refusal(job *j, tamis_status status)
 static double cost(const check_sample *s, const tamis_plan *plan)
 {
     tamis_halo halo = tamis_plan_halo(plan);
+    int32_t w, h;
+
+    tamis_plan_size(plan, &w, &h);
+    if (halo.left == TAMIS_HALO_ALL) /* warps: by what they make, at 36 samples a pixel */
+        return 36.0 * w * h * s->format.channels;
     double taps = (double)(halo.left + halo.right + 1) * (halo.top + halo.bottom + 1);
     return taps * s->w * s->h * s->format.channels;
 }
