@@ -29,6 +29,7 @@ static json_t *json_filter(const tamis_filter *filter)
         json_array_append_new(list, tool_json_param(&params[i]));
     json_object_set_new(o, "name", json_string(tamis_filter_name(filter)));
     json_object_set_new(o, "brief", json_string(tamis_filter_brief(filter)));
+    json_object_set_new(o, "min_inputs", json_integer(tamis_filter_min_inputs(filter)));
     json_object_set_new(o, "max_inputs", json_integer(tamis_filter_max_inputs(filter)));
     json_object_set_new(o, "params", list);
     json_object_set_new(o, "kernels", json_kernels(filter));

@@ -38,6 +38,7 @@ typedef struct verify {
     int refused; /* cases that the filter's plan does not accept */
     int failures;
     json_t *results;
+    tamis_image map; /* where a filter needs a second picture; made with the first case */
 } verify;
 
 /* A share of the range: random, with flat patches and extreme levels among them. */
@@ -159,16 +160,35 @@ static double largest_error(const tamis_image *got, const tamis_image *want)
     return worst;
 }
 
+/* A second picture for filters that cannot do without: places in and around the first, on waves. */
+static tamis_status make_map(tamis_ctx *ctx, const tamis_image *src, tamis_image *out)
+{
+    tamis_format format = {TAMIS_F32, 2, TAMIS_PACKED, TAMIS_ALPHA_NONE};
+    tamis_status status = tamis_image_create(ctx, format, src->w, src->h, out);
+    for (int y = 0; !status && y < out->h; y++) {
+        float *row = tamis_image_row(out, 0, y);
+        for (int x = 0; x < out->w; x++) {
+            row[2 * x] = (float)(x + 4.3 * sin(0.11 * y));
+            row[2 * x + 1] = (float)(y + 3.7 * sin(0.07 * x));
+        }
+    }
+    return status;
+}
+
 static tamis_status run_kernel(verify *v, const tamis_graph *graph, const char *kernel,
                                const tamis_image *src, tamis_image *out)
 {
     tamis_ctx *ctx = v->tool->ctx;
     tamis_plan *plan = NULL;
-    tamis_plan_options options = {.kernel = kernel};
-    tamis_run_options run = {.cancel = tool_cancel_flag()};
+    int guided = tamis_filter_min_inputs(v->filter) > 1;
+    tamis_plan_options options = {.kernel = kernel, .guide = guided ? &v->map.format : NULL};
+    tamis_run_options run = {.cancel = tool_cancel_flag(), .guide = guided ? &v->map : NULL};
     int32_t w, h;
-    tamis_status status =
-        tamis_plan_create(ctx, graph, src->format, src->w, src->h, &options, &plan);
+    tamis_status status = TAMIS_OK;
+    if (guided && !v->map.data[0])
+        status = make_map(ctx, src, &v->map);
+    if (!status)
+        status = tamis_plan_create(ctx, graph, src->format, src->w, src->h, &options, &plan);
     if (status)
         return status;
     tamis_plan_size(plan, &w, &h);
@@ -411,5 +431,6 @@ int cmd_verify(tool *t)
     if (!code)
         code = report(&v);
     json_decref(v.results);
+    tamis_image_unref(&v.map);
     return code;
 }

@@ -48,6 +48,7 @@ const tamis_filter tamis_priv_filter_remap = {
     .param_count = sizeof params / sizeof *params,
     .params_size = sizeof(struct tamis_remap),
     .max_inputs = 2,
+    .needs_guide = 1,
     .plan = plan,
     .kernels = tamis_priv_warp_kernels,
 };

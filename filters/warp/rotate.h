@@ -9,8 +9,8 @@
  * Quarter turns are exact: with size=fit, or where width and height are both even or both odd, each
  * pixel of the result is a pixel of the picture, bit by bit, and no border shows.
  *
- * Everything else is as in affine: interp, cubic_a, border, alpha and the arithmetic. Turning does not
- * shrink, so interp=area is the same as linear here. */
+ * Everything else is as in affine: interp, cubic_a, border, alpha and the arithmetic. Turning does
+ * not shrink, so interp=area is the same as linear here. */
 #ifndef TAMIS_ROTATE_H
 #define TAMIS_ROTATE_H
 

@@ -102,7 +102,7 @@ extern const tamis_kernel *const tamis_priv_warp_kernels_area[]; /* all */
 /* The rows of a parameter table that all warps have; S has the fields size, interp, cubic_a,
  * border, border_value and alpha. */
 #define WARP_PARAM_SIZE(S)                                                                         \
-    TAMIS_PARAM(S, size, .def = WARP_SAME, .min = 1, .max = 0x7fffffff, .unit = "px",              \
+    TAMIS_PARAM(S, size, .def = WARP_SAME, .min = 1, .max = 50000000, .unit = "px",                \
                 .words = tamis_priv_warp_sizes,                                                    \
                 .doc = "size of the result; fit: what holds the whole picture")
 #define WARP_PARAMS(S)                                                                             \

@@ -88,6 +88,8 @@ TAMIS_API const tamis_param *tamis_filter_params(const tamis_filter *filter, int
 TAMIS_API size_t tamis_filter_params_size(const tamis_filter *filter);
 /* Number of input images: 1, or 2 where a second one (a guide) may be given. */
 TAMIS_API int tamis_filter_max_inputs(const tamis_filter *filter);
+/* Number of input images it cannot do without: 1, or 2 where the second one must be given. */
+TAMIS_API int tamis_filter_min_inputs(const tamis_filter *filter);
 
 /* One of the kernels that compute a filter. */
 typedef struct tamis_kernel_info {

@@ -154,7 +154,8 @@ struct tamis_filter {
     const tamis_param *params;
     int param_count;
     size_t params_size;
-    int max_inputs; /* 2 where a guide may be given */
+    int max_inputs;  /* 2 where a guide may be given */
+    int needs_guide; /* 1: it must be */
     /* Decides everything about a node or refuses, naming the parameter, its value and the allowed
      * range. Ranges of single parameters have already been checked against the table. */
     tamis_status (*plan)(tamis_node *node);

@@ -48,6 +48,11 @@ size_t tamis_filter_params_size(const tamis_filter *filter)
     return filter ? filter->params_size : 0;
 }
 
+int tamis_filter_min_inputs(const tamis_filter *filter)
+{
+    return filter ? 1 + filter->needs_guide : 0;
+}
+
 int tamis_filter_max_inputs(const tamis_filter *filter)
 {
     return filter ? filter->max_inputs : 0;

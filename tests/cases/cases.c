@@ -134,6 +134,11 @@ int main(void)
     case_nlmeans();
     case_alpha();
     case_box();
+    case_turns();
+    case_matrices();
+    case_wide();
+    case_precision();
+    case_shifts();
     case_threads();
     case_locality();
     for (int cpu = 0; cpu < CASE_CPUS; cpu++)

@@ -45,6 +45,11 @@ void case_bilateral(void);  /* G10 */
 void case_nlmeans(void);    /* G11 */
 void case_alpha(void);      /* G12 */
 void case_box(void);        /* G03, and what others ask of box */
+void case_turns(void);      /* G17 */
+void case_matrices(void);   /* G18 */
+void case_wide(void);       /* G19 */
+void case_precision(void);  /* G20 */
+void case_shifts(void);     /* moves by whole pixels */
 void case_threads(void);    /* G25 */
 void case_locality(void);   /* one NaN goes no further than the windows that hold it */
 

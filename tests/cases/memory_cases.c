@@ -171,7 +171,7 @@ void case_views(void)
 {
     for (int cpu = 0; cpu < CASE_CPUS; cpu++)
         for (int f = 0; f < tamis_filter_count() && case_ctx[cpu]; f++)
-            for (int w = 1; w <= 65; w++)
+            for (int w = 1; w <= 65 && tamis_filter_min_inputs(tamis_filter_at(f)) == 1; w++)
                 view_width(case_ctx[cpu], tamis_filter_at(f), w);
 }
 

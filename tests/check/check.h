@@ -30,7 +30,7 @@ typedef struct check_sample {
     char text[CHECK_TEXT];                            /* the same as a chain */
     tamis_format format, guide;
     int has_guide;
-    int w, h;
+    int w, h, guide_w, guide_h;
     test_rows src_rows, dst_rows;
     test_fill fill;
     uint64_t seed; /* of the pixels and of what is drawn while running */

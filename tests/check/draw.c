@@ -223,9 +223,19 @@ static void set_channels(tamis_format *format, int set)
 
 static void draw_guide(test_rng *rng, check_sample *out)
 {
-    out->has_guide = out->filter->max_inputs > 1 && test_rng_below(rng, 3) == 0;
+    out->has_guide =
+        out->filter->needs_guide || (out->filter->max_inputs > 1 && test_rng_below(rng, 3) == 0);
+    out->guide_w = out->w;
+    out->guide_h = out->h;
     if (!out->has_guide)
         return;
+    if (out->filter->needs_guide) { /* a map: two coordinates, any size */
+        out->guide = test_format(test_rng_below(rng, 4) ? TAMIS_F32 : TAMIS_F16, 2);
+        out->guide.layout = test_rng_below(rng, 2) ? TAMIS_PLANAR : TAMIS_PACKED;
+        out->guide_w = 1 + test_rng_below(rng, 150);
+        out->guide_h = 1 + test_rng_below(rng, 40);
+        return;
+    }
     out->guide = test_format((tamis_type)test_rng_below(rng, TAMIS_TYPE_COUNT),
                              test_rng_below(rng, 2) ? 1 : 3);
     if (test_rng_below(rng, 2)) {
@@ -256,13 +266,13 @@ void check_draw(check_machine *machine, const tamis_filter *filter, int index, c
     out->format.type = (tamis_type)test_rng_below(&rng, TAMIS_TYPE_COUNT);
     out->format.layout = test_rng_below(&rng, 3) ? TAMIS_PACKED : TAMIS_PLANAR;
     set_channels(&out->format, test_rng_below(&rng, 2) ? 0 : test_rng_below(&rng, CHANNEL_SETS));
-    draw_guide(&rng, out);
     out->w = picture_sizes[size][0];
     out->h = picture_sizes[size][1];
     if (test_rng_below(&rng, 4) == 0) {
         out->w = 1 + test_rng_below(&rng, 150);
         out->h = 1 + test_rng_below(&rng, 40);
     }
+    draw_guide(&rng, out);
     out->src_rows = (test_rows)test_rng_below(&rng, TEST_ROWS_COUNT);
     out->dst_rows = (test_rows)test_rng_below(&rng, TEST_ROWS_COUNT);
     out->fill = (test_fill)test_rng_below(&rng, TEST_FILL_COUNT);

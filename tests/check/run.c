@@ -58,7 +58,9 @@ static tamis_status make_plan(job *j, tamis_ctx *ctx, const char *kernel, int ti
     tamis_plan_options options = {.kernel = kernel,
                                   .tile_w = tile_w,
                                   .tile_h = tile_h,
-                                  .guide = s->has_guide ? &s->guide : NULL};
+                                  .guide = s->has_guide ? &s->guide : NULL,
+                                  .guide_w = s->guide_w,
+                                  .guide_h = s->guide_h};
     return tamis_plan_create(ctx, j->graph, s->format, s->w, s->h, &options, out);
 }
 
@@ -199,6 +201,20 @@ static double cost(const check_sample *s, const tamis_plan *plan)
     return taps * s->w * s->h * s->format.channels;
 }
 
+/* Turns 0 .. 1 into places in and around the picture; some maps stay near their own place, as those
+ * that people make. */
+static void make_map(const check_sample *s, const tamis_image *map)
+{
+    for (int y = 0; y < map->h; y++)
+        for (int x = 0; x < map->w; x++)
+            for (int c = 0; c < 2; c++) {
+                double v = test_sample_get(map, x, y, c), n = c ? s->h : s->w;
+                double at = c ? y : x;
+                v = s->seed % 3 ? at + 3 * v - 1.5 : (2 * v - 0.5) * n;
+                test_sample_set(map, x, y, c, v);
+            }
+}
+
 static void make_inputs(job *j)
 {
     const check_sample *s = j->sample;
@@ -206,8 +222,10 @@ static void make_inputs(job *j)
     test_picture_make(&j->src, s->format, s->w, s->h, s->src_rows);
     test_picture_fill(&j->src.image, s->fill, s->seed);
     if (s->has_guide) {
-        test_picture_make(&j->guide, s->guide, s->w, s->h, s->dst_rows);
+        test_picture_make(&j->guide, s->guide, s->guide_w, s->guide_h, s->dst_rows);
         test_picture_fill(&j->guide.image, s->fill, s->seed + 1);
+        if (s->filter->needs_guide)
+            make_map(s, &j->guide.image);
     }
     j->largest = s->format.type >= TAMIS_F16 ? check_largest(&j->src.image) : 0;
     j->src_before = malloc(j->src.size);

@@ -298,7 +298,8 @@ static void check_hashes(int print)
 
 int main(int argc, char **argv)
 {
-    static const char *const filters[] = {"gaussian", "median", "bilateral", "nlmeans", "box"};
+    static const char *const filters[] = {"gaussian", "median", "bilateral", "nlmeans",
+                                          "box",      "affine", "rotate",    "perspective"};
     int print = argc > 1 && strcmp(argv[1], "--print") == 0;
 
     for (int cpu = 0; cpu < CPUS; cpu++) {
@@ -306,7 +307,7 @@ int main(int argc, char **argv)
         if (tamis_ctx_create(&o, &contexts[cpu]) != TAMIS_OK)
             printf("skipped: this CPU has no %s\n", cpus[cpu]);
     }
-    for (int i = 0; i < 5 && !print; i++) {
+    for (int i = 0; i < (int)(sizeof filters / sizeof *filters) && !print; i++) {
         if (tamis_filter_find(filters[i]))
             check_file(filters[i]);
         else

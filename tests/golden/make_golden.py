@@ -183,15 +183,92 @@ def nlmeans(a, o):
     return out
 
 
+def kernel(interp, a, t):
+    t = abs(t)
+    if interp == "linear":
+        return max(0.0, 1 - t)
+    if interp == "cubic":
+        if t <= 1:
+            return (a + 2) * t ** 3 - (a + 3) * t ** 2 + 1
+        return a * t ** 3 - 5 * a * t ** 2 + 8 * a * t - 4 * a if t < 2 else 0.0
+    return float(np.sinc(t) * np.sinc(t / 3)) if t < 3 else 0.0
+
+
+REACH = {"linear": 1, "cubic": 2, "lanczos3": 3}
+
+
+def at(a, x, y, o):
+    """The value at a point of the plane: a sum over the samples around it, border included."""
+    h, w, channels = a.shape
+
+    def sample(i, j):
+        sx, sy = outside(i, w, o["border"]), outside(j, h, o["border"])
+        return np.full(channels, float(o["border_value"])) if sx is None or sy is None else a[sy, sx]
+
+    if o["interp"] == "nearest":
+        return sample(math.floor(x + 0.5), math.floor(y + 0.5))
+    r = REACH[o["interp"]]
+    x0, y0 = math.floor(x), math.floor(y)
+    wx = {i: kernel(o["interp"], o["cubic_a"], x - i) for i in range(x0 - r + 1, x0 + r + 1)}
+    wy = {j: kernel(o["interp"], o["cubic_a"], y - j) for j in range(y0 - r + 1, y0 + r + 1)}
+    sx, sy = math.fsum(wx.values()), math.fsum(wy.values())
+    total = np.zeros(channels)
+    for j, v in wy.items():
+        for i, u in wx.items():
+            if u * v != 0:
+                total = total + u * v / (sx * sy) * sample(i, j)
+    return total
+
+
+def warp(a, o, m, size):
+    """m takes the picture to the result."""
+    back = np.linalg.inv(m)
+    out = np.empty((size[1], size[0], a.shape[2]))
+    for y in range(size[1]):
+        for x in range(size[0]):
+            p = back @ (x, y, 1)
+            out[y, x] = at(a, p[0] / p[2], p[1] / p[2], o)
+    return out
+
+
+def matrix_of(text):
+    v = [float(n) for n in text.split(",")]
+    return np.array(v + [0, 0, 1][:9 - len(v)] if len(v) == 6 else v).reshape(3, 3)
+
+
+def affine(a, o):
+    return warp(a, o, matrix_of(o["matrix"]), o.get("size", a.shape[1::-1]))
+
+
+perspective = affine
+
+
+def rotate(a, o):
+    """size=fit: what covers the corners of the turned area, middle on middle."""
+    h, w = a.shape[:2]
+    t = math.radians(float(o["angle"]))
+    c, s = math.cos(t), math.sin(t)
+    size = (w, h)
+    if o.get("size") == "fit":
+        size = [math.ceil(v - 1e-6) for v in (w * abs(c) + h * abs(s), w * abs(s) + h * abs(c))]
+    x0, y0, x1, y1 = (w - 1) / 2, (h - 1) / 2, (size[0] - 1) / 2, (size[1] - 1) / 2
+    m = np.array([[c, s, x1 - c * x0 - s * y0], [-s, c, y1 + s * x0 - c * y0], [0, 0, 1]])
+    return warp(a, o, m, size)
+
+
 # ---------------------------------------------------------------- records
 def options(text):
     o = {"border": "reflect101", "border_value": 0, "percentile": 50, "color": "joint",
-         "compat": "none"}
+         "compat": "none", "interp": "linear", "cubic_a": -0.5}
     for pair in text.split("=", 1)[1].split(":"):
         key, value = pair.split("=")
         if key in ("ksize", "search", "patch"):
             sides = value.split("x")
             o[key] = (int(sides[0]), int(sides[-1]))
+        elif key == "size" and value[0].isdigit():
+            o[key] = tuple(int(n) for n in value.split("x"))
+        elif "," in value:
+            o[key] = value
         else:
             o[key] = value if value[0].isalpha() else float(value)
     o.setdefault("sigma_x", o.get("sigma"))
@@ -210,7 +287,8 @@ def record(chain, kind, channels, w, h, pattern, guide="-"):
             g = picture(gkind, int(gchannels), w, h, gpattern)
         out = bilateral(a, o, g)
     else:
-        out = {"gaussian": gaussian, "box": box, "median": median, "nlmeans": nlmeans}[name](a, o)
+        out = {"gaussian": gaussian, "box": box, "median": median, "nlmeans": nlmeans,
+               "affine": affine, "rotate": rotate, "perspective": perspective}[name](a, o)
     if kind in RANGE:
         out = np.clip(out, *RANGE[kind])
     head = "|".join(map(str, (chain, kind, channels, w, h, pattern, guide, out.shape[1],
@@ -314,7 +392,47 @@ def nlmeans_records():
     yield record("nlmeans=h=0.3:search=7:patch=3:sigma=0", "f32", 1, 13, 11, "nan")
 
 
+INTERPS = ("nearest", "linear", "cubic", "cubic:cubic_a=-0.75", "lanczos3")
+BORDERS = ("reflect101", "reflect", "replicate", "wrap", "constant:border_value=37")
+
+
+def affine_records():
+    for kind in ("u8", "u16", "s16", "f32"):
+        for n, interp in enumerate(INTERPS):
+            for m in ("1,0,0.3,0,1,-0.45", "0.8,0.37,-1.1,-0.29,1.3,2.2", "-0.5,0.1,9,0,0.7,1.3"):
+                yield record(f"affine=matrix={m}:interp={interp}:border={BORDERS[n]}", kind, 1, 17,
+                             12, "noise")
+            yield record(f"affine=matrix=1.7,-0.4,1,0.3,1.9,-3:size=23x19:interp={interp}", kind, 3,
+                         11, 9, "edges")
+            yield record(f"affine=matrix=0.9,0.2,1.3,-0.1,1.1,0.7:interp={interp}", kind, 1, 12, 9,
+                         "extremes")
+            yield record(f"affine=matrix=2.1,0.3,-7,0.2,2.3,-8:interp={interp}:border=reflect",
+                         kind, 1, 4, 3, "noise")
+
+
+def rotate_records():
+    for kind in ("u8", "f32"):
+        for interp in INTERPS:
+            yield record(f"rotate=angle=33:size=fit:interp={interp}:border=constant", kind, 1, 9, 7,
+                         "noise")
+        for angle in ("90", "180", "-90", "360"):
+            yield record(f"rotate=angle={angle}:size=fit:border=constant:border_value=99", kind, 1,
+                         7, 4, "noise")
+
+
+def perspective_records():
+    for kind in ("u8", "u16", "s16", "f32"):
+        for n, interp in enumerate(INTERPS):
+            yield record(f"perspective=matrix=1.1,0.2,-1.3,-0.1,0.9,1.7,0.013,-0.009,1.1:interp="
+                         f"{interp}:border={BORDERS[n]}", kind, 1, 17, 12, "noise")
+            yield record(f"perspective=matrix=0.9,0.1,2.3,0.2,1.2,-1.7,0.004,0.01,1:interp={interp}",
+                         kind, 3, 11, 9, "edges")
+
+
 if __name__ == "__main__":
+    write("affine.bin", affine_records())
+    write("rotate.bin", rotate_records())
+    write("perspective.bin", perspective_records())
     write("gaussian.bin", gaussian_records())
     write("box.bin", box_records())
     write("median.bin", median_records())

@@ -319,6 +319,7 @@ static void filters_are_listed_in_order(void **state)
         assert_ptr_equal(tamis_filter_find(tamis_filter_name(f)), f);
         assert_true(strlen(tamis_filter_brief(f)) > 5);
         assert_in_range(tamis_filter_max_inputs(f), 1, 2);
+        assert_in_range(tamis_filter_min_inputs(f), 1, tamis_filter_max_inputs(f));
         if (i)
             assert_true(strcmp(tamis_filter_name(tamis_filter_at(i - 1)), tamis_filter_name(f)) <
                         0);

@@ -107,6 +107,7 @@ static void filters(void **state)
     assert_non_null(tamis_filter_params(f, NULL));
     assert_int_equal(tamis_filter_params_size(NULL), 0);
     assert_int_equal(tamis_filter_max_inputs(NULL), 0);
+    assert_int_equal(tamis_filter_min_inputs(NULL), 0);
     assert_int_equal(tamis_filter_kernel(NULL, 0, &info), 0);
     assert_int_equal(tamis_filter_kernel(f, 0, NULL), 0);
     tamis_filter_defaults(NULL, t.params);
