@@ -29,13 +29,13 @@ struct grid_run {
     float *raised;        /* N32 + 2 rows of the tile, one for each row of the grid */
     float *chunk;
     const void **rows_of_grid;
-    int special; /* f32: NaN or Inf was met */
+    int special; /* f32: NaN or Inf may have been met */
 };
 
 /* ---- down */
 
-/* N32 samples; NaN and Inf count as 0 and are noted. */
-TAMIS_INLINE tv_f32 load_level(const void *row, ptrdiff_t at, tamis_type type, tv_s32 *special)
+/* N32 samples; where clean is set, NaN and Inf count as 0. */
+TAMIS_INLINE tv_f32 load_level(const void *row, ptrdiff_t at, tamis_type type, int clean)
 {
     if (type == TAMIS_U8)
         return __builtin_convertvector(tv_load_widen_u8_s32((const uint8_t *)row + at), tv_f32);
@@ -44,9 +44,7 @@ TAMIS_INLINE tv_f32 load_level(const void *row, ptrdiff_t at, tamis_type type, t
     if (type == TAMIS_S16)
         return __builtin_convertvector(tv_load_widen_s16((const int16_t *)row + at), tv_f32);
     tv_f32 v = tv_load_f32((const float *)row + at);
-    tv_s32 finite = v - v == (tv_f32){0};
-    *special |= ~finite;
-    return (tv_f32)((tv_s32)v & finite);
+    return clean ? (tv_f32)((tv_s32)v & (v - v == (tv_f32){0})) : v;
 }
 
 /* The sums of up to three samples of the grid that a line belongs to: 0 began last. With
@@ -83,57 +81,63 @@ struct source {
 };
 
 TAMIS_INLINE void load_middle(struct sums *s, int i, const struct source *src, ptrdiff_t at,
-                              int group, int step, tv_s32 *special)
+                              int group, int step, int clean)
 {
     int row = group * step + 3 * step / 2 - 1;
     row = row < 0 ? 0 : row < src->last ? row : src->last;
-    s->middle[i] = load_level(src->rows[row], at, TAMIS_F32, special) * -0.5f;
+    s->middle[i] = load_level(src->rows[row], at, TAMIS_F32, clean) * -0.5f;
 }
 
 /* Whether columns keep pace with multiply-adds, and registers suffice. */
 #define COLUMNS_AT_ONCE(type) (TV_BYTES == 64 && (type) != TAMIS_F32 ? 4 : 2)
 
 /* Sums of rows first .. first+N32-1 of the grid for COLUMNS_AT_ONCE vectors. Group g of step source
- * rows ends the grid's row g-2. */
-TAMIS_INLINE tv_s32 down_columns(const struct source *src, const struct gaussian_grid *g, int first,
-                                 tamis_type type, float *const carry[2], float *out)
+ * rows ends the grid's row g-2. Returns 0, with carry as it was, where a sum is not finite. */
+TAMIS_INLINE int down_columns(const struct source *src, const struct gaussian_grid *g, int first,
+                              tamis_type type, int clean, float *const carry[2], float *out)
 {
     enum { MOST = 4 };
     int count = COLUMNS_AT_ONCE(type), differences = DIFFERENCES(type), step = g->step;
     struct sums s[MOST];
-    tv_s32 special = {0};
+    tv_f32 zero = {0}; /* or NaN */
     for (int u = 0; u < count; u++) {
         for (int i = 0; i < 2; i++) {
             s[u].sum[1 + i] = first ? tv_load_f32(carry[i] + u * N32) : (tv_f32){0};
             if (differences)
                 load_middle(&s[u], 1 + i, src, src->at + u * N32, (first ? first + 2 : 0) - 1 - i,
-                            step, &special);
+                            step, clean);
         }
     }
     for (int group = first ? first + 2 : 0; group < first + N32 + 2; group++) {
         for (int u = 0; u < count; u++) {
             s[u].sum[0] = (tv_f32){0};
             if (differences)
-                load_middle(&s[u], 0, src, src->at + u * N32, group, step, &special);
+                load_middle(&s[u], 0, src, src->at + u * N32, group, step, clean);
         }
         for (int k = 0; k < step; k++) {
             int row = group * step + k;
             const void *p = src->rows[row < src->last ? row : src->last];
             for (int u = 0; u < count; u++)
-                add_line(&s[u], load_level(p, src->at + u * N32, type, &special), g->down, step, k,
+                add_line(&s[u], load_level(p, src->at + u * N32, type, clean), g->down, step, k,
                          differences);
         }
         for (int u = 0; u < count; u++) {
             tv_f32 v = next_sum(&s[u], differences);
+            if (differences)
+                zero += v * 0;
             if (group >= 2)
                 tv_store_f32(out + (group - 2 - first) * CHUNK_STRIDE + u * N32, v);
         }
     }
+    for (int u = 0; u < count && differences; u++)
+        zero += s[u].sum[1] * 0 + s[u].sum[2] * 0;
+    if (differences && !all_finite(zero))
+        return 0;
     for (int u = 0; u < count; u++) {
         tv_store_f32(carry[0] + u * N32, s[u].sum[1]);
         tv_store_f32(carry[1] + u * N32, s[u].sum[2]);
     }
-    return special;
+    return 1;
 }
 
 /* Along the rows: lines of the grid from lines of the tile. */
@@ -165,18 +169,18 @@ TAMIS_INLINE void grid_rows(struct grid_run *r, int first, tamis_type type)
     int channels = r->t->step, radius = gx->smooth.radius;
     int first_x = r->part.x - r->part.phase_x - (2 + radius) * gx->step;
     int first_y = r->part.y - r->part.phase_y - (2 + gy->smooth.radius) * gy->step;
-    tv_s32 special = {0};
     for (int x = 0; x < r->samples; x += CHUNK) {
         for (int u = 0; u < CHUNK; u += COLUMNS_AT_ONCE(type) * N32) {
             struct source src = {r->t->src[0] + first_y, (r->rows + 2) * gy->step - 1,
                                  (ptrdiff_t)first_x * channels + x + u};
             float *carry[2] = {r->carry[0] + x + u, r->carry[1] + x + u};
-            special |= down_columns(&src, gy, first, type, carry, r->chunk + u);
+            if (!down_columns(&src, gy, first, type, 0, carry, r->chunk + u)) {
+                r->special = 1;
+                down_columns(&src, gy, first, type, 1, carry, r->chunk + u);
+            }
         }
         transpose_from(r->chunk, CHUNK_STRIDE, CHUNK, r->lines + (size_t)x * N32);
     }
-    if (type == TAMIS_F32 && !r->special)
-        r->special = !all_finite((tv_f32)(special & 0x7f800000));
     down_lines(r, DIFFERENCES(type));
     int n = (r->columns - 2 * radius) * channels;
     filter_lines(r->coarse, &gx->smooth, radius, channels, n, N32, 1);
