@@ -362,7 +362,6 @@ static const tamis_kernel gaussian_kernels_c[] = {
 TAMIS_KERNEL_DECLARE(gaussian);
 static const tamis_kernel *const kernels[] = TAMIS_KERNEL_LIST(gaussian);
 
-extern const tamis_filter tamis_priv_filter_gaussian;
 const tamis_filter tamis_priv_filter_gaussian = {
     .name = "gaussian",
     .brief = "smooth with a Gaussian window",

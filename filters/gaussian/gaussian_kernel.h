@@ -103,4 +103,7 @@ void TAMIS_FN(tamis_priv_gaussian_grid_s16)(const tamis_tile *t, const void *coe
 void TAMIS_FN(tamis_priv_gaussian_grid_f32)(const tamis_tile *t, const void *coef, void *scratch);
 #endif
 
+/* For filters of this folder that smooth on their way. */
+extern const tamis_filter tamis_priv_filter_gaussian;
+
 #endif

@@ -187,7 +187,9 @@ static int draw_wide(check_machine *machine, test_rng *rng, check_sample *out)
     const tamis_filter *filter = out->filter;
     char value[32];
 
-    if (strcmp(filter->name, "gaussian") != 0 || test_rng_below(rng, 8))
+    int smooths = strcmp(filter->name, "gaussian") == 0 || strcmp(filter->name, "unsharp") == 0;
+
+    if (!smooths || test_rng_below(rng, 8))
         return 0;
     tamis_filter_defaults(filter, out->params);
     for (int i = 0; i < filter->param_count; i++) {

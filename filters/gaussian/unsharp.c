@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unsharp.h"
+
+#include <math.h>
+
+#include "cpu/kernel.h"
+#include "gaussian.h"
+#include "gaussian_kernel.h"
+#include "unsharp_kernel.h"
+
+static void unsharp_c(const tamis_tile *t, const void *coef, void *scratch)
+{
+    const unsharp_coef *k = coef;
+    const tamis_kernel *const *table = tamis_priv_filter_gaussian.kernels;
+    while (table[1]) /* the reference is the last */
+        table++;
+    const float *smooth = unsharp_smooth(t, k, *table, scratch);
+    size_t stride = unsharp_stride(t->w, t->step);
+    for (int y = 0; y < t->h; y++) {
+        const float *src = t->src[0][y];
+        float *dst = (float *)(void *)((char *)t->dst[0] + y * t->dst_stride[0]);
+        for (int i = 0; i < t->w * t->step; i++) {
+            float d = src[i] - smooth[(size_t)y * stride + (size_t)i];
+            float small = d > k->threshold ? k->threshold : d < -k->threshold ? -k->threshold : d;
+            dst[i] = fmaf(k->amount, d - small, src[i]);
+        }
+    }
+}
+
+static const tamis_kernel unsharp_kernels_c[] = {
+    {"separable", TAMIS_F32, TAMIS_CPU_C, unsharp_c, 0},
+    {"grid", TAMIS_F32, TAMIS_CPU_C, unsharp_c, 0},
+    {.fn = NULL},
+};
+
+static size_t scratch_bytes(const void *coef, int w, int h, int step)
+{
+    const unsharp_coef *k = coef;
+    size_t smooth = unsharp_stride(w, step) * (size_t)h * sizeof(float);
+    return smooth + (k->gaussian_scratch ? k->gaussian_scratch(k->gaussian, w, h, step) : 0);
+}
+
+static const tamis_param params[] = {
+    TAMIS_PARAM(struct tamis_unsharp, sigma, .def = 1.5, .min = 0.1, .max = 1000, .unit = "px",
+                .doc = "standard deviation of the Gaussian: details finer than this are sharpened"),
+    TAMIS_PARAM(struct tamis_unsharp, amount, .def = 1, .min = -1, .max = 20, .unit = "",
+                .doc = "how much of the difference from the smoothed picture is added"),
+    TAMIS_PARAM(struct tamis_unsharp, threshold, .def = 0, .min = 0, .max = 1e9, .unit = "levels",
+                .doc = "differences up to this are left alone, larger ones count as less by it"),
+    TAMIS_PARAM_BORDER(struct tamis_unsharp),
+    TAMIS_PARAM(struct tamis_unsharp, alpha, .def = TAMIS_ALPHA_MODE_IGNORE,
+                .max = TAMIS_ALPHA_MODE_IGNORE, .choices = tamis_priv_alpha_names, .unit = "",
+                .doc = "alpha channel: weight color by it, treat it as a channel, or leave it"),
+};
+
+/* The Gaussian of the same picture in f32. */
+static tamis_status plan_gaussian(tamis_node *node, unsharp_coef *k)
+{
+    const struct tamis_unsharp *p = node->params;
+    struct tamis_gaussian g;
+    tamis_node inner = *node;
+    tamis_filter_defaults(&tamis_priv_filter_gaussian, &g);
+    g.sigma = p->sigma;
+    g.border = p->border;
+    inner.params = &g;
+    inner.in.type = inner.out.type = TAMIS_F32;
+    TAMIS_TRY(tamis_priv_filter_gaussian.plan(&inner));
+    k->gaussian = inner.coef;
+    k->stage = inner.stage;
+    k->gaussian_scratch = inner.scratch;
+    node->stage = inner.stage;
+    node->halo = inner.halo;
+    node->tile_w = inner.tile_w;
+    node->tile_h = inner.tile_h;
+    return TAMIS_OK;
+}
+
+static tamis_status plan(tamis_node *node)
+{
+    const struct tamis_unsharp *p = node->params;
+    unsharp_coef *k = tamis_priv_node_alloc(node, sizeof *k);
+    if (!k)
+        return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "unsharp: out of memory");
+    TAMIS_TRY(plan_gaussian(node, k));
+    k->amount = (float)p->amount;
+    k->threshold = (float)tamis_value_resolve(p->threshold, node->in.type);
+    node->coef = k;
+    node->scratch = scratch_bytes;
+    node->border = p->border;
+    node->border_value = tamis_value_resolve(p->border_value, node->in.type);
+    node->alpha = p->alpha;
+    node->work = TAMIS_F32;
+    return TAMIS_OK;
+}
+
+TAMIS_KERNEL_DECLARE(unsharp);
+static const tamis_kernel *const kernels[] = TAMIS_KERNEL_LIST(unsharp);
+
+extern const tamis_filter tamis_priv_filter_unsharp;
+const tamis_filter tamis_priv_filter_unsharp = {
+    .name = "unsharp",
+    .brief = "sharpen by what a Gaussian takes away",
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
+    .params_size = sizeof(struct tamis_unsharp),
+    .max_inputs = 1,
+    .plan = plan,
+    .kernels = kernels,
+};
