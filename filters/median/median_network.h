@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Square medians by sorting networks, for one sample type: included by median_simd_<type>.c, which
- * says what V, LANES, LOAD, STORE, MIN, MAX and the LARGEST size are.
+ * says what V, LANES, LOAD, STORE, MIN, MAX and the LARGEST size are and calls sort_tile().
  *
  * Lanes are neighboring samples of a row, and a network of minima and maxima, the same for all,
  * finds the median, going down in strips of columns. Three ideas keep the network small:
@@ -121,6 +121,7 @@ TAMIS_INLINE void sorted_row(V *v, const SAMPLE *row, int step, CHECK *check, co
     UNROLL
     for (int c = 0; c < K; c++)
         v[c] = SOURCE(row + c * step);
+    CHECK_ROW(*check, v, K);
     sort(v, K);
     CHECK_LIST(*check, v, K);
 }
@@ -161,36 +162,63 @@ TAMIS_INLINE SAMPLE *out_row(const strip *s, int y)
     return (SAMPLE *)((char *)s->dst + y * s->stride);
 }
 
-/* 3 x 3, four rows at a time: the median of the greatest of the minima of the window's rows, the
- * median of their medians and the least of their maxima. */
+/* Where the vector after the one at x begins: the last one is moved back to end with the row, so
+ * that it is whole. */
+TAMIS_INLINE int next_vector(const strip *s, int x)
+{
+    x += LANES;
+    return x < s->n && x + LANES > s->n ? s->n - LANES : x;
+}
+
+/* 3 x 3: the median of the greatest of the minima of the window's rows, the median of their medians
+ * and the least of their maxima. What rows a and b have to say serves the windows above and below
+ * them. */
+typedef struct pair_3 {
+    V low, mid_low, mid_high, high;
+} pair_3;
+
+TAMIS_INLINE pair_3 pair_of(const V *a, const V *b)
+{
+    return (pair_3){MAX(a[0], b[0]), MIN(a[1], b[1]), MAX(a[1], b[1]), MIN(a[2], b[2])};
+}
+
+TAMIS_INLINE V median_3(pair_3 p, const V *c)
+{
+    V low = MAX(p.low, c[0]), high = MIN(p.high, c[2]);
+    V mid = MAX(p.mid_low, MIN(p.mid_high, c[1]));
+    return MAX(MIN(low, mid), MIN(MAX(low, mid), high));
+}
+
+/* Rows that a vector of columns is followed down through before its neighbor: enough for the two
+ * rows sorted before the first to matter little, and few enough for a column of cache lines, which
+ * tend to share sets, of pages, and of streams that the machine reads ahead in. */
+#define BLOCK_3 8
+
+/* Goes down two rows at a time, the last two sorted rows in registers. */
+TAMIS_INLINE void column_3(strip *s, int x, int top, int bottom)
+{
+    const ptrdiff_t at = s->x + x;
+    V a[3], b[3], c[3], d[3];
+    sorted_row(a, s->rows[top + 1] + at, s->step, &s->check, 3);
+    sorted_row(b, s->rows[top + 2] + at, s->step, &s->check, 3);
+    for (int y = top; y < bottom; y += 2) {
+        const int next = y + 1 < bottom; /* without a second row the first is stored last */
+        sorted_row(c, s->rows[y + 3] + at, s->step, &s->check, 3);
+        sorted_row(d, s->rows[y + 3 + next] + at, s->step, &s->check, 3);
+        const pair_3 p = pair_of(b, c);
+        put_first(out_row(s, y + next) + x, median_3(p, d), s->n - x);
+        put_first(out_row(s, y) + x, median_3(p, a), s->n - x);
+        copy(a, c, 3);
+        copy(b, d, 3);
+    }
+}
+
 static void strip_3(strip *strip_)
 {
     strip s = *strip_; /* a copy, which stores of samples cannot alias */
-    for (int y = 0; y < s.h; y += 4) {
-        const SAMPLE *rows[6];
-        SAMPLE *dst[4];
-        /* Where rows are missing at the end, what is made of others in their place is overwritten:
-         * stores go from below to above. */
-        for (int i = 0; i < 6; i++)
-            rows[i] = s.rows[1 + (y + i < s.h + 2 ? y + i : s.h + 1)] + s.x;
-        for (int i = 0; i < 4; i++)
-            dst[i] = out_row(&s, y + i < s.h ? y + i : s.h - 1);
-        for (int x = 0; x < s.n; x += LANES) {
-            V v[6][3];
-            UNROLL
-            for (int i = 0; i < 6; i++)
-                sorted_row(v[i], rows[i] + x, s.step, &s.check, 3);
-            UNROLL
-            for (int i = 3; i >= 0; i--) {
-                /* The two rows that outputs 0 and 1, and 2 and 3, have in common; and the third. */
-                const V *a = v[i / 2 * 2 + 1], *b = v[i / 2 * 2 + 2], *c = v[i % 2 ? i + 2 : i];
-                V low = MAX(MAX(a[0], b[0]), c[0]), high = MIN(MIN(a[2], b[2]), c[2]);
-                V mid = MAX(MIN(a[1], b[1]), MIN(MAX(a[1], b[1]), c[1]));
-                V median = MAX(MIN(low, mid), MIN(MAX(low, mid), high));
-                put_first(dst[i] + x, median, s.n - x);
-            }
-        }
-    }
+    for (int y = 0; y < s.h; y += BLOCK_3)
+        for (int x = 0; x < s.n; x = next_vector(&s, x))
+            column_3(&s, x, y, y + BLOCK_3 < s.h ? y + BLOCK_3 : s.h);
     strip_->check = s.check;
 }
 
@@ -307,8 +335,8 @@ TAMIS_INLINE void strip_k(strip *s, const int K)
     }
 }
 
-/* Calls fn for each strip of at most width samples. */
-static void strips(const tamis_tile *tile, void *scratch, int K, int width, void (*fn)(strip *))
+/* Calls fn for each strip of at most width samples. Returns 0 where CHECK_END says so. */
+static int strips(const tamis_tile *tile, void *scratch, int K, int width, void (*fn)(strip *))
 {
     const int n = tile->w * tile->step, r = K / 2;
     for (int p = 0; p < tile->planes; p++)
@@ -324,8 +352,10 @@ static void strips(const tamis_tile *tile, void *scratch, int K, int width, void
                 .scratch = scratch,
             };
             fn(&s);
-            CHECK_END(&s, K);
+            if (!CHECK_END(&s, K))
+                return 0;
         }
+    return 1;
 }
 
 static void strip_7(strip *s)
@@ -357,7 +387,7 @@ static void strip_15(strip *s)
 #define strip_15 NULL
 #endif
 
-void KERNEL(const tamis_tile *tile, const void *coef, void *scratch)
+static int sort_tile(const tamis_tile *tile, const void *coef, void *scratch)
 {
     static void (*const medians[])(strip *) = {strip_3,  strip_5,  strip_7, strip_9,
                                                strip_11, strip_13, strip_15};
@@ -365,5 +395,5 @@ void KERNEL(const tamis_tile *tile, const void *coef, void *scratch)
     const int width = k == 3   ? tile->w * tile->step
                       : k == 5 ? MEDIAN_STRIP_5 / (int)sizeof(SAMPLE)
                                : LANES;
-    strips(tile, scratch, k, width, medians[k / 2 - 1]);
+    return strips(tile, scratch, k, width, medians[k / 2 - 1]);
 }
