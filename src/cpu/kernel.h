@@ -108,7 +108,8 @@ typedef struct tamis_node {
     tamis_alpha_mode alpha; /* preset PREMULTIPLY; only meaningful when in has alpha */
     tamis_format out;       /* preset to in. Kernels write tamis_priv_node_result() samples. Other
                                channels than in's need planar; the layout must stay. alpha=ignore
-                               copies alpha, or drops it where out has none */
+                               copies alpha, or drops it where out has none; so does premultiply,
+                               and color stays multiplied by it */
     int32_t out_w, out_h;   /* size of the output; preset 0: that of the input, less with VALID */
     /* The part of the input that a part of the output needs, where it is not halo around the same
      * place: any box whose size depends on that of the part and, by a pixel at most, on its

@@ -22,12 +22,13 @@ typedef struct tamis_step {
     const tamis_kernel *kernel;
     int32_t out_w, out_h;
     tamis_fetch fetch, guide;
-    int convert_in;   /* rows must be copied on the way in: type, layout or alpha differ */
-    int convert_out;  /* ... and on the way out */
-    int filtered;     /* planes the kernel reads; after them comes an alpha it does not see */
-    int written;      /* planes the kernel writes */
-    int copies_alpha; /* 1: the output's last plane is the input's */
-    int max_w, max_h; /* of the output of one tile */
+    int convert_in;    /* rows must be copied on the way in: type, layout or alpha differ */
+    int convert_out;   /* ... and on the way out */
+    int filtered;      /* planes the kernel reads; after them comes an alpha it does not see */
+    int written;       /* planes the kernel writes */
+    int copies_alpha;  /* 1: the output's last plane is the input's */
+    int divides_alpha; /* 1: color was multiplied by alpha, which is the last plane */
+    int max_w, max_h;  /* of the output of one tile */
     size_t previous[2 * TAMIS_MAX_FRAMES + 1]; /* output of the step before, per frame */
     size_t previous_stride, previous_plane;
     size_t padded[2 * TAMIS_MAX_FRAMES + 1], guide_padded; /* buffers of fetch and guide */

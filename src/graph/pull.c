@@ -120,7 +120,7 @@ static void store_result(const tamis_step *s, const tamis_slot *slot, tamis_rect
     size_t n = (size_t)part.w;
     for (int y = 0; y < part.h; y++) {
         const void *row[TAMIS_MAX_CHANNELS];
-        if (s->fetch.premultiply)
+        if (s->divides_alpha)
             divide_by_alpha(s, slot, y, n);
         result_row(s, slot, tile, y, row);
         char *d = dst->data[0] + y * dst->stride[0];

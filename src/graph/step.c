@@ -78,11 +78,11 @@ static int is_packed(tamis_format format)
 }
 
 /* How rows come to the kernel, following from what the node asked for. */
-static void choose_input(tamis_step *s, int premultiply, int ignore)
+static void choose_input(tamis_step *s, int premultiply, int hides)
 {
     const tamis_node *n = &s->node;
     tamis_format in = n->in;
-    int planes = n->planar || premultiply || ignore || !is_packed(in);
+    int planes = n->planar || premultiply || hides || !is_packed(in);
     s->fetch = (tamis_fetch){
         .loops = tamis_priv_convert_for(n->ctx->cpu),
         .format = in,
@@ -95,26 +95,27 @@ static void choose_input(tamis_step *s, int premultiply, int ignore)
         .h = n->h,
         .left = n->need ? 0 : n->halo.left,
     };
-    s->filtered = s->fetch.planes - ignore;
+    s->filtered = s->fetch.planes - hides;
     s->convert_in =
-        in.type != n->work || premultiply || ignore || (is_packed(in) && s->fetch.planes > 1);
+        in.type != n->work || premultiply || hides || (is_packed(in) && s->fetch.planes > 1);
 }
 
 /* How the kernel's rows become the output's. */
-static void choose_output(tamis_step *s, int premultiply, int ignore)
+static void choose_output(tamis_step *s, int premultiply, int hides)
 {
     const tamis_node *n = &s->node;
     tamis_format out = n->out;
     tamis_type result = tamis_priv_node_result(n);
     int planes = n->planar ? out.channels : s->fetch.planes;
-    s->copies_alpha = ignore && out.alpha != TAMIS_ALPHA_NONE;
+    s->copies_alpha = hides && out.alpha != TAMIS_ALPHA_NONE;
+    s->divides_alpha = premultiply && !hides;
     s->written = n->planar ? planes - s->copies_alpha : s->filtered;
-    s->convert_out = out.type != result || premultiply || s->copies_alpha ||
+    s->convert_out = out.type != result || s->divides_alpha || s->copies_alpha ||
                      (is_packed(out) && s->fetch.step == 1 && s->written > 1);
     /* Errors of a filter, not of its user. */
-    assert(n->planar || n->in.channels - (ignore && !s->copies_alpha) == out.channels);
+    assert(n->planar || n->in.channels - (hides && !s->copies_alpha) == out.channels);
     assert(!s->copies_alpha || (result == n->work && !n->need && !n->gather));
-    assert(!premultiply || (result == TAMIS_F32 && out.alpha == TAMIS_ALPHA_STRAIGHT));
+    assert(!s->divides_alpha || (result == TAMIS_F32 && out.alpha == TAMIS_ALPHA_STRAIGHT));
     assert(out.layout == n->in.layout);
 }
 
@@ -157,8 +158,10 @@ static tamis_status choose_rows(tamis_step *s)
     int premultiply =
         n->in.alpha == TAMIS_ALPHA_STRAIGHT && n->alpha == TAMIS_ALPHA_MODE_PREMULTIPLY;
     int ignore = n->in.alpha != TAMIS_ALPHA_NONE && n->alpha == TAMIS_ALPHA_MODE_IGNORE;
-    choose_input(s, premultiply, ignore);
-    choose_output(s, premultiply, ignore);
+    /* Whether the kernel does not see alpha. */
+    int hides = ignore || (premultiply && n->out.alpha == TAMIS_ALPHA_NONE);
+    choose_input(s, premultiply, hides);
+    choose_output(s, premultiply, hides);
     if (!n->has_guide)
         return TAMIS_OK;
     TAMIS_TRY(check_guide(s));

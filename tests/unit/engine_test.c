@@ -81,6 +81,28 @@ static const tamis_kernel sum_rows[] = {{"sum", TAMIS_U8, TAMIS_CPU_C, sum_kerne
                                         NO_MORE_ROWS};
 TEST_FILTER(sum, sum_plan, sum_rows);
 
+/* ---- weigh: color multiplied by alpha, which is dropped */
+
+static void weigh_kernel(const tamis_tile *t, const void *coef, void *scratch)
+{
+    (void)coef;
+    (void)scratch;
+    for (int y = 0; y < t->h; y++)
+        memcpy((char *)t->dst[0] + y * t->dst_stride[0], t->src[0][y],
+               (size_t)t->w * sizeof(float));
+}
+
+static tamis_status weigh_plan(tamis_node *node)
+{
+    node->stage = "weigh";
+    node->out.channels--;
+    node->out.alpha = TAMIS_ALPHA_NONE;
+    return TAMIS_OK;
+}
+static const tamis_kernel weigh_rows[] = {{"weigh", TAMIS_F32, TAMIS_CPU_C, weigh_kernel, 0},
+                                          NO_MORE_ROWS};
+TEST_FILTER(weigh, weigh_plan, weigh_rows);
+
 /* ---- turn: transposes, reading its input anywhere */
 
 #define TURN(name, type)                                                                           \
@@ -411,6 +433,32 @@ static void test_types(void **state)
     tamis_ctx_free(&ctx);
 }
 
+static void test_weighted(void **state)
+{
+    const tamis_filter *const chain[] = {&weigh, NULL};
+    tamis_ctx *ctx = unit_ctx(1);
+
+    (void)state;
+    for (int layout = 0; layout < 2; layout++)
+        for (int channels = 2; channels <= 4; channels += 2) {
+            tamis_format format = {TAMIS_U8, channels, (tamis_layout)layout, TAMIS_ALPHA_STRAIGHT};
+            test_picture src, dst;
+            test_picture_make(&src, format, 20, 5, TEST_ROWS_TIGHT);
+            test_picture_fill(&src.image, TEST_FILL_NOISE, 4);
+            run_chain(ctx, chain, &src.image, 3, &dst);
+            assert_int_equal(dst.image.format.channels, channels - 1);
+            for (int x = 0; x < 20; x++)
+                for (int c = 0; c < channels - 1; c++) {
+                    double alpha = test_sample_get(&src.image, x, 2, channels - 1) / 255;
+                    double exact = test_sample_get(&src.image, x, 2, c) * alpha;
+                    assert_true(fabs(test_sample_get(&dst.image, x, 2, c) - exact) < 0.5001);
+                }
+            test_picture_free(&src);
+            test_picture_free(&dst);
+        }
+    tamis_ctx_free(&ctx);
+}
+
 static void test_channels(void **state)
 {
     const tamis_filter *const chain[] = {&sum, NULL};
@@ -587,10 +635,10 @@ static void test_map(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),  cmocka_unit_test(test_channels),
-        cmocka_unit_test(test_gather), cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_frames), cmocka_unit_test(test_late_frames),
-        cmocka_unit_test(test_map),
+        cmocka_unit_test(test_types),       cmocka_unit_test(test_channels),
+        cmocka_unit_test(test_weighted),    cmocka_unit_test(test_gather),
+        cmocka_unit_test(test_chains),      cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_late_frames), cmocka_unit_test(test_map),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
