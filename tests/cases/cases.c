@@ -139,6 +139,7 @@ int main(void)
     case_wide();
     case_precision();
     case_shifts();
+    case_slopes();
     case_threads();
     case_locality();
     for (int cpu = 0; cpu < CASE_CPUS; cpu++)

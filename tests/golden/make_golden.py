@@ -256,6 +256,54 @@ def rotate(a, o):
     return warp(a, o, m, size)
 
 
+SLOPES = {  # (derivative, smoothing)
+    "sobel3": ([-1, 0, 1], [1, 2, 1]),
+    "sobel5": ([-1, -2, 0, 2, 1], [1, 4, 6, 4, 1]),
+    "sobel7": ([-1, -4, -5, 0, 5, 4, 1], [1, 6, 15, 20, 15, 6, 1]),
+    "prewitt3": ([-1, 0, 1], [1, 1, 1]),
+    "scharr3": ([-1, 0, 1], [3, 10, 3]),
+}
+
+
+def weighted(a, kernel, o):
+    """Correlation with a small kernel; taps of 0 are left out, so that they hold no NaN."""
+    k = len(kernel)
+    win = windows(a, k, k, o["border"], o["border_value"])
+    return sum(kernel[y][x] * win[:, :, y, x] for y in range(k) for x in range(k) if kernel[y][x])
+
+
+def scaled(v, o):
+    return v * float(o.get("scale", 1)) + float(o.get("delta", 0))
+
+
+def slope(a, o, name):
+    d, s = SLOPES[name + str(o.get("ksize", [3])[0])]
+    dx, dy = weighted(a, np.outer(s, d), o), weighted(a, np.outer(d, s), o)
+    output = o.get("output", "magnitude")
+    if output == "direction":
+        return np.arctan2(dy, dx)
+    norm = np.abs(dx) + np.abs(dy) if o.get("norm") == "l1" else np.hypot(dx, dy)
+    return scaled({"dx": dx, "dy": dy, "magnitude": norm}[output], o)
+
+
+def laplacian(a, o):
+    cross, corners = [[0, 1, 0], [1, -4, 1], [0, 1, 0]], [[1, 1, 1], [1, -8, 1], [1, 1, 1]]
+    return scaled(weighted(a, corners if o.get("neighbors") == 8 else cross, o), o)
+
+
+def slope_type(name, kind, o):
+    """The sample type of the result."""
+    wish = o.get("type", "auto")
+    output = "dx" if name == "laplacian" else o.get("output", "magnitude")
+    if wish != "auto":
+        return kind if wish == "same" else wish
+    if output == "direction":
+        return "f32"
+    if output == "magnitude":
+        return kind
+    return "s16" if kind == "u8" and o.get("ksize", [3])[0] < 7 else "f32"
+
+
 # ---------------------------------------------------------------- records
 def options(text):
     o = {"border": "reflect101", "border_value": 0, "percentile": 50, "color": "joint",
@@ -286,14 +334,39 @@ def record(chain, kind, channels, w, h, pattern, guide="-"):
             gkind, gchannels, gpattern = guide.split(",")
             g = picture(gkind, int(gchannels), w, h, gpattern)
         out = bilateral(a, o, g)
+    elif name in EDGES:
+        out = laplacian(a, o) if name == "laplacian" else slope(a, o, name)
     else:
         out = {"gaussian": gaussian, "box": box, "median": median, "nlmeans": nlmeans,
                "affine": affine, "rotate": rotate, "perspective": perspective}[name](a, o)
-    if kind in RANGE:
-        out = np.clip(out, *RANGE[kind])
+    result = slope_type(name, kind, o) if name in EDGES else kind
+    if result in RANGE:
+        out = np.clip(np.nan_to_num(out) if name in EDGES else out, *RANGE[result])
     head = "|".join(map(str, (chain, kind, channels, w, h, pattern, guide, out.shape[1],
                               out.shape[0])))
     return head.encode() + b"\n" + out.astype("<f4").tobytes()
+
+
+EDGES = ("sobel", "prewitt", "scharr", "laplacian")
+
+
+def edges_records():
+    for kind in ("u8", "u16", "s16", "f32"):
+        for window in ("sobel=ksize=3", "sobel=ksize=5", "sobel=ksize=7", "prewitt=ksize=3",
+                       "scharr=ksize=3"):
+            if not window.startswith("sobel"):
+                window = window.replace("ksize=3", "border=reflect101")
+            for output in ("dx", "dy", "magnitude:norm=l1", "magnitude:type=f32", "direction"):
+                yield record(f"{window}:output={output}", kind, 1, 11, 9, "noise")
+            yield record(f"{window}:output=magnitude", kind, 3, 9, 7, "edges")
+        for chain in ("sobel=output=dx", "laplacian=neighbors=4", "laplacian=neighbors=8"):
+            for border in ("reflect", "replicate", "wrap", "valid", "constant:border_value=37"):
+                yield record(f"{chain}:border={border}", kind, 1, 9, 7, "noise")
+            yield record(f"{chain}:scale=0.25:delta=128:type=u8", kind, 1, 9, 7, "edges")
+            yield record(f"{chain}:type=same", kind, 3, 9, 7, "extremes")
+    for chain in ("sobel=output=dx", "sobel=output=dy:ksize=5", "scharr=output=magnitude",
+                  "sobel=output=direction", "laplacian=neighbors=4", "sobel=type=s16"):
+        yield record(chain, "f32", 1, 13, 11, "nan")
 
 
 def write(name, records):
@@ -438,3 +511,4 @@ if __name__ == "__main__":
     write("median.bin", median_records())
     write("bilateral.bin", bilateral_records())
     write("nlmeans.bin", nlmeans_records())
+    write("sobel.bin", edges_records())

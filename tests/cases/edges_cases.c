@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "cases.h"
+
+static double rise(int x, int y, int c)
+{
+    (void)y;
+    (void)c;
+    return x >= 6 ? 255 : 0;
+}
+
+static double fall(int x, int y, int c)
+{
+    (void)y;
+    (void)c;
+    return x < 6 ? 255 : 0;
+}
+
+static double impulse_7(int x, int y, int c)
+{
+    (void)c;
+    return x == 3 && y == 3 ? 255 : 0;
+}
+
+static double step_slope(int x, int sign)
+{
+    return x == 5 || x == 6 ? sign * 1020 : 0;
+}
+
+/* Negative slopes survive in signed types and do not wrap in unsigned ones. */
+static void step(tamis_ctx *ctx, case_formula formula, int sign)
+{
+    static const char *const chains[] = {"sobel=output=dx", "sobel=output=dx:type=f32",
+                                         "sobel=output=dx:type=u8", "sobel", "sobel=norm=l1"};
+    test_picture src, out;
+
+    case_picture(&src, test_format(TAMIS_U8, 1), 12, 9, formula);
+    for (int i = 0; i < 5; i++) {
+        if (case_run_ok("G23", ctx, chains[i], &src.image, &out))
+            continue;
+        for (int y = 0; y < 9; y++)
+            for (int x = 0; x < 12; x++) {
+                double want = step_slope(x, sign), got = test_sample_get(&out.image, x, y, 0);
+                if (i >= 3)
+                    want = want != 0 ? 255 : 0;
+                else if (i == 2)
+                    want = want > 0 ? 255 : 0;
+                case_check(got == want, "G23", "%s: x=%d y=%d: %g, not %g", chains[i], x, y, got,
+                           want);
+            }
+        test_picture_free(&out);
+    }
+    test_picture_free(&src);
+}
+
+static void impulse(tamis_ctx *ctx, int corners)
+{
+    const char *chain = corners ? "laplacian=neighbors=8" : "laplacian";
+    test_picture src, out;
+
+    case_picture(&src, test_format(TAMIS_U8, 1), 7, 7, impulse_7);
+    if (case_run_ok("G23", ctx, chain, &src.image, &out) == 0)
+        for (int y = 0; y < 7; y++)
+            for (int x = 0; x < 7; x++) {
+                int dx = x > 3 ? x - 3 : 3 - x, dy = y > 3 ? y - 3 : 3 - y;
+                int is_near = corners ? dx < 2 && dy < 2 : dx + dy < 2;
+                double want = dx + dy == 0 ? (corners ? -2040 : -1020) : is_near ? 255 : 0;
+                double got = test_sample_get(&out.image, x, y, 0);
+                case_check(got == want, "G23", "%s: x=%d y=%d: %g, not %g", chain, x, y, got, want);
+            }
+    test_picture_free(&out);
+    test_picture_free(&src);
+}
+
+/* Flat pictures, small ones too, have no slope, the frame included. */
+static void flat(tamis_ctx *ctx)
+{
+    static const char *const chains[] = {
+        "sobel=ksize=7",  "sobel=output=direction", "prewitt",
+        "scharr=norm=l1", "laplacian=neighbors=8",  "sobel=color=luma"};
+    static const int sizes[][2] = {{1, 1}, {2, 1}, {1, 5}, {32, 32}};
+    static const double values[] = {77, 51400, -20000, 0.1, 0.1};
+    test_picture src, out;
+
+    for (int i = 0; i < 6; i++)
+        for (int s = 0; s < 4; s++)
+            for (int type = 0; type < TAMIS_TYPE_COUNT; type++) {
+                case_constant(&src, test_format((tamis_type)type, 3), sizes[s][0], sizes[s][1],
+                              values[type]);
+                if (case_run_ok("G23", ctx, chains[i], &src.image, &out) == 0)
+                    case_check(case_all(&out.image, 0), "G23", "%s on flat %s %dx%d", chains[i],
+                               tamis_type_name((tamis_type)type), sizes[s][0], sizes[s][1]);
+                test_picture_free(&out);
+                test_picture_free(&src);
+            }
+}
+
+static double ramp(int x, int y, int c)
+{
+    (void)c;
+    return 3 * x + 2 * y;
+}
+
+/* dx is right minus left and dy below minus above; the angle grows clockwise. */
+static void signs(tamis_ctx *ctx)
+{
+    static const struct {
+        const char *chain;
+        double want;
+    } cases[] = {{"sobel=output=dx", 24},
+                 {"sobel=output=dy", 16},
+                 {"sobel=output=dy:ksize=5", 256},
+                 {"sobel=output=dx:ksize=7", 6144},
+                 {"prewitt=output=dx", 18},
+                 {"scharr=output=dy", 64},
+                 {"sobel=norm=l1:type=s16", 40},
+                 {"sobel=type=f32", 28.8444102037119},
+                 {"sobel", 29},
+                 {"sobel=output=direction", 0.588002603547568},
+                 {"sobel=output=dx:scale=-0.5:delta=10", -2},
+                 {"laplacian=neighbors=8:delta=7", 7}};
+    test_picture src, out;
+
+    case_picture(&src, test_format(TAMIS_U8, 1), 20, 12, ramp);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (case_run_ok("slopes", ctx, cases[i].chain, &src.image, &out) == 0) {
+            double got = test_sample_get(&out.image, 10, 6, 0);
+            case_check(fabs(got - cases[i].want) < 2e-6, "slopes", "%s: %.9g, not %.9g",
+                       cases[i].chain, got, cases[i].want);
+        }
+        test_picture_free(&out);
+    }
+    case_check(case_refused(ctx, "sobel=output=direction:type=u8", &src.image), "slopes", "u8");
+    case_check(case_refused(ctx, "sobel=output=direction:scale=2", &src.image), "slopes", "scale");
+    case_check(case_refused(ctx, "sobel=ksize=4", &src.image), "slopes", "ksize=4");
+    case_check(case_refused(ctx, "sobel=ksize=1", &src.image), "slopes", "ksize=1");
+    test_picture_free(&src);
+}
+
+static double mixed(int x, int y, int c)
+{
+    return (x * 37 + y * 91 + c * 53 + x * y * 7) % 256;
+}
+
+static double mixed_luma(int x, int y, int c)
+{
+    (void)c;
+    return floor((9798 * mixed(x, y, 0) + 19235 * mixed(x, y, 1) + 3735 * mixed(x, y, 2)) / 32768 +
+                 0.5);
+}
+
+/* The luma of a color picture has the slopes of the gray one, with alpha or without. */
+static void luma(tamis_ctx *ctx)
+{
+    test_picture color, gray, want, out;
+
+    case_picture(&gray, test_format(TAMIS_U8, 1), 40, 9, mixed_luma);
+    for (int channels = 3; channels <= 4; channels++) {
+        tamis_format format = {TAMIS_U8, channels, TAMIS_PACKED,
+                               channels == 4 ? TAMIS_ALPHA_STRAIGHT : TAMIS_ALPHA_NONE};
+        case_picture(&color, format, 40, 9, mixed);
+        if (case_run_ok("slopes", ctx, "sobel=output=dx:color=luma:alpha=ignore", &color.image,
+                        &out) == 0 &&
+            case_run_ok("slopes", ctx, "sobel=output=dx", &gray.image, &want) == 0)
+            case_check(test_same(&want.image, &out.image), "slopes", "luma of %d channels",
+                       channels);
+        test_picture_free(&want);
+        test_picture_free(&out);
+        test_picture_free(&color);
+    }
+    test_picture_free(&gray);
+}
+
+static double hidden(int x, int y, int c)
+{
+    return c == 3 ? 0 : mixed(x, y, c);
+}
+
+/* What clear pixels hide makes no edges, unless asked for; edges have no alpha. */
+static void alpha(tamis_ctx *ctx)
+{
+    static const char *const chains[] = {"sobel", "scharr=output=dx", "laplacian",
+                                         "sobel=color=luma"};
+    tamis_format format = {TAMIS_U8, 4, TAMIS_PACKED, TAMIS_ALPHA_STRAIGHT};
+    test_picture src, out;
+
+    case_picture(&src, format, 40, 9, hidden);
+    for (int i = 0; i < 4; i++) {
+        if (case_run_ok("slopes", ctx, chains[i], &src.image, &out) == 0)
+            case_check(out.image.format.alpha == TAMIS_ALPHA_NONE &&
+                           out.image.format.channels == (i == 3 ? 1 : 3) && case_all(&out.image, 0),
+                       "slopes", "%s of a clear picture", chains[i]);
+        test_picture_free(&out);
+    }
+    if (case_run_ok("slopes", ctx, "sobel=alpha=straight", &src.image, &out) == 0)
+        case_check(out.image.format.channels == 4 && !case_all(&out.image, 0), "slopes",
+                   "alpha=straight");
+    test_picture_free(&out);
+    test_picture_free(&src);
+}
+
+void case_slopes(void)
+{
+    if (!case_has("G23", "sobel") || !case_has("G23", "laplacian"))
+        return;
+    for (int cpu = 0; cpu < CASE_CPUS; cpu++)
+        if (case_ctx[cpu]) {
+            step(case_ctx[cpu], rise, 1);
+            step(case_ctx[cpu], fall, -1);
+            impulse(case_ctx[cpu], 0);
+            impulse(case_ctx[cpu], 1);
+            flat(case_ctx[cpu]);
+            signs(case_ctx[cpu]);
+            luma(case_ctx[cpu]);
+            alpha(case_ctx[cpu]);
+        }
+}
