@@ -314,7 +314,8 @@ tamis_status tamis_priv_warp_plan(tamis_node *node, const struct warp_wish *wish
     node->work = tamis_priv_node_work(node);
     node->gather = 1;
     node->need = need;
-    node->tile_w = 128;
-    node->tile_h = 128;
+    /* Turned, a tile's rows of the source are many pages: these fit what a core knows of them. */
+    node->tile_w = 64;
+    node->tile_h = 64;
     return TAMIS_OK;
 }

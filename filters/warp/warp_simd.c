@@ -1,8 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fast rows of the warps: positions and the nearest pixel. */
+/* Fast rows of the warps: positions, the walk over a tile, and the nearest pixel. */
 #include "warp_simd.h"
 
-void TAMIS_FN(tamis_priv_warp_general)(const struct warp_job *k, int64_t bias)
+/* ---- positions */
+
+TAMIS_INLINE int64_t fixed(double v)
+{
+    v = v >= -WARP_FAR ? v : -WARP_FAR;
+    v = v <= WARP_FAR ? v : WARP_FAR;
+    return (int64_t)__builtin_llrint(v * 0x1p32);
+}
+
+/* Positions first, first + step, ... of n pixels, rounded up to whole vectors. */
+TAMIS_INLINE void steps(int64_t first, int64_t step, int n, int32_t *whole, uint32_t *fraction)
+{
+    tv_s64 a, b, more = {0};
+    for (int l = 0; l < LANES / 2; l++) {
+        int lane = l / 2 * 4 + l % 2;
+        a[l] = first + lane * step;
+        b[l] = first + (lane + 2) * step;
+        more[l] = LANES * step;
+    }
+    for (int i = 0; i < n; i += LANES) {
+        tv_store_s32(whole + i, warp_high_halves(a, b));
+        tv_store_s32(fraction + i, warp_low_halves(a, b));
+        a += more;
+        b += more;
+    }
+}
+
+/* From positions in double precision. */
+TAMIS_INLINE void round_positions(const double *p, int n, int64_t bias, int32_t *whole,
+                                  uint32_t *fraction)
+{
+    int i = 0;
+#if defined(TAMIS_AVX512)
+    const __m512d far = _mm512_set1_pd(WARP_FAR), scale = _mm512_set1_pd(0x1p32);
+    for (; i < n; i += 8) {
+        __m512d v = _mm512_max_pd(_mm512_loadu_pd(p + i), _mm512_sub_pd(_mm512_setzero_pd(), far));
+        v = _mm512_mul_pd(_mm512_min_pd(v, far), scale);
+        __m512i q = _mm512_add_epi64(_mm512_cvtpd_epi64(v), _mm512_set1_epi64(bias));
+        _mm256_storeu_si256((__m256i *)(void *)(fraction + i), _mm512_cvtepi64_epi32(q));
+        q = _mm512_srli_epi64(q, 32);
+        _mm256_storeu_si256((__m256i *)(void *)(whole + i), _mm512_cvtepi64_epi32(q));
+    }
+#endif
+    for (; i < n; i++) {
+        int64_t q = fixed(p[i]) + bias;
+        whole[i] = (int32_t)(q >> 32);
+        fraction[i] = (uint32_t)q;
+    }
+}
+
+TAMIS_INLINE void affine_block(const struct warp_job *k, int64_t bias)
+{
+    const double *m = k->c->m;
+    int32_t x = k->t->x + k->i, y = k->t->y + k->j, first = x / WARP_BLOCK * WARP_BLOCK;
+    int64_t px = fixed(m[0] * first + (m[1] * y + m[2])) + (x - first) * k->c->step_x;
+    int64_t py = fixed(m[3] * first + (m[4] * y + m[5])) + (x - first) * k->c->step_y;
+    steps(px + bias, k->c->step_x, k->n, k->b->x, k->b->fx);
+    steps(py + bias, k->c->step_y, k->n, k->b->y, k->b->fy);
+}
+
+static void general_block(const struct warp_job *k, int64_t bias)
 {
     struct warp_block *b = k->b;
     const double *m = k->c->m;
@@ -23,25 +83,163 @@ void TAMIS_FN(tamis_priv_warp_general)(const struct warp_job *k, int64_t bias)
     }
     for (int i = k->n; i % 8; i++)
         b->px[i] = b->py[i] = 0;
-    warp_round(b->px, k->n, bias, b->x, b->fx);
-    warp_round(b->py, k->n, bias, b->y, b->fy);
+    round_positions(b->px, k->n, bias, b->x, b->fx);
+    round_positions(b->py, k->n, bias, b->y, b->fy);
+}
+
+static void set_positions(const struct warp_job *k, int bits)
+{
+    int64_t bias = (int64_t)1 << (31 - bits);
+    if (k->c->kind == WARP_AFFINE)
+        affine_block(k, bias);
+    else
+        general_block(k, bias);
+}
+
+/* ---- inside or not */
+
+/* INSIDE: all samples of the pixel are in the source; OUTSIDE: none is. */
+enum where { INSIDE, MIXED, OUTSIDE };
+
+/* Of one coordinate, in a source of n. Samples reach from low before to low + 1 behind; high are
+ * read. */
+TAMIS_INLINE enum where side(int32_t v, int low, int high, int32_t n)
+{
+    if (v >= low && (int64_t)v + high <= n)
+        return INSIDE;
+    return (int64_t)v + low + 1 < 0 || (int64_t)v - low >= n ? OUTSIDE : MIXED;
+}
+
+TAMIS_INLINE enum where where_is(const struct warp_job *k, const struct warp_way *way, int i)
+{
+    enum where x = side(k->b->x[i], way->low, way->high_x, k->w);
+    enum where y = side(k->b->y[i], way->low, way->high_y, k->h);
+    return x > y ? x : y;
+}
+
+/* Whether all of the block is inside, of a map that may turn anywhere. */
+static int all_inside(const struct warp_job *k, const struct warp_way *way)
+{
+    const struct warp_block *b = k->b;
+    int64_t room_x = (int64_t)k->w - way->high_x - way->low;
+    int64_t room_y = (int64_t)k->h - way->high_y - way->low;
+    uint32_t low = (uint32_t)way->low, over = room_x < 0 || room_y < 0;
+    for (int i = 0; i < k->n; i++)
+        over |= ((uint32_t)b->x[i] - low > (uint32_t)room_x) |
+                ((uint32_t)b->y[i] - low > (uint32_t)room_y);
+    return !over;
+}
+
+/* Along a straight line it is enough to look at both ends; other blocks may be called MIXED. */
+static enum where where_block(const struct warp_job *k, const struct warp_way *way)
+{
+    const struct warp_block *b = k->b;
+    if (k->c->kind != WARP_AFFINE)
+        return all_inside(k, way) ? INSIDE : MIXED;
+    enum where first = where_is(k, way, 0), last = where_is(k, way, k->n - 1);
+    if (first == INSIDE && last == INSIDE)
+        return INSIDE;
+    int beyond_x = (b->x[0] < 0) == (b->x[k->n - 1] < 0) &&
+                   side(b->x[0], way->low, way->high_x, k->w) == OUTSIDE &&
+                   side(b->x[k->n - 1], way->low, way->high_x, k->w) == OUTSIDE;
+    int beyond_y = (b->y[0] < 0) == (b->y[k->n - 1] < 0) &&
+                   side(b->y[0], way->low, way->high_y, k->h) == OUTSIDE &&
+                   side(b->y[k->n - 1], way->low, way->high_y, k->h) == OUTSIDE;
+    return beyond_x || beyond_y ? OUTSIDE : MIXED;
+}
+
+/* The row that offsets of the block count from, and its number times the stride, modulo 2^32. 0
+ * when the block's rows are too far apart for that. */
+TAMIS_INLINE int set_origin(const struct warp_job *k, int n, const char **base, uint32_t *skip)
+{
+    *base = k->data;
+    *skip = 0;
+    if (!k->far_rows)
+        return 1;
+    int32_t low = k->b->y[0], high = low;
+    for (int i = 1; i < n; i++) {
+        low = k->b->y[i] < low ? k->b->y[i] : low;
+        high = k->b->y[i] > high ? k->b->y[i] : high;
+    }
+    int64_t span = ((int64_t)high - low + 8) * (int64_t)k->stride;
+    low = low < 0 ? 0 : low < k->h ? low : k->h - 1;
+    *base = k->data + low * k->stride;
+    *skip = (uint32_t)low * (uint32_t)k->stride;
+    return span < 0x3fffffff && span > -0x3fffffff;
+}
+
+/* ---- the walk over a tile */
+
+/* A block that is not as a whole inside or outside: stretches that are. */
+static void sample_mixed(const struct warp_job *k, const struct warp_way *way, const char *base,
+                         uint32_t skip, int near, char *out)
+{
+    int constant = k->c->border == TAMIS_BORDER_CONSTANT;
+    for (int i = 0, end; i < k->n; i = end) {
+        char *to = out + (size_t)i * way->pixel;
+        enum where here = where_is(k, way, i);
+        for (end = i + 1; end < k->n && where_is(k, way, end) == here;)
+            end++;
+        if (here == INSIDE && near)
+            way->span(k, base, skip, i, end, to);
+        else if (here == OUTSIDE && constant)
+            warp_fill(k, way->type, (size_t)(end - i), to);
+        else
+            for (int l = i; l < end; l++, to += way->pixel)
+                way->one(k, l, to);
+    }
+}
+
+static void sample_block(const struct warp_job *k, const struct warp_way *way, char *out)
+{
+    enum where here = where_block(k, way);
+    const char *base;
+    uint32_t skip;
+    int near = set_origin(k, k->n, &base, &skip);
+    if (here == INSIDE && near)
+        way->span(k, base, skip, 0, k->n, out);
+    else if (here == OUTSIDE && k->c->border == TAMIS_BORDER_CONSTANT)
+        warp_fill(k, way->type, (size_t)k->n, out);
+    else
+        sample_mixed(k, way, base, skip, near, out);
+}
+
+void TAMIS_FN(tamis_priv_warp_tile)(const tamis_tile *t, const void *coef, void *scratch,
+                                    const struct warp_way *way)
+{
+    const tamis_whole *whole = t->whole;
+    int64_t bytes = (int64_t)whole->stride[0] * whole->h;
+    struct warp_job k = {.t = t,
+                         .c = coef,
+                         .b = scratch,
+                         .data = whole->data[0],
+                         .stride = whole->stride[0],
+                         .w = whole->w,
+                         .h = whole->h,
+                         .far_rows = bytes > 0x3fffffff || bytes < -0x3fffffff};
+    for (k.j = 0; k.j < t->h; k.j++) {
+        char *row = (char *)t->dst[0] + k.j * t->dst_stride[0];
+        for (k.i = 0; k.i < t->w; k.i += k.n) {
+            int left = WARP_BLOCK - (t->x + k.i) % WARP_BLOCK;
+            k.n = left < t->w - k.i ? left : t->w - k.i;
+            set_positions(&k, way->bits);
+            sample_block(&k, way, k.b->out);
+            memcpy(row + (size_t)k.i * way->pixel, k.b->out, (size_t)k.n * way->pixel);
+        }
+    }
 }
 
 /* ---- nearest: nothing but addresses and copies */
 
-TAMIS_INLINE void copy_inside(const struct warp_job *k, const char *base, uint32_t skip, int i,
-                              void *out, size_t pixel)
+TAMIS_INLINE void copy_span(const struct warp_job *k, const char *base, uint32_t skip, int i,
+                            int end, char *out, size_t pixel)
 {
-    const struct warp_block *b = k->b;
-    tv_u32 at = tv_load_u32(b->y + i) * (uint32_t)k->stride +
-                tv_load_u32(b->x + i) * (uint32_t)pixel - skip;
-    int32_t offset[LANES];
-    memcpy(offset, &at, sizeof offset);
-    for (int l = 0; l < LANES; l++)
-        memcpy((char *)out + (size_t)l * pixel, base + offset[l], pixel);
+    warp_store_offsets(k, skip, i, end, (uint32_t)pixel);
+    for (; i < end; i++, out += pixel)
+        memcpy(out, base + k->b->at[i], pixel);
 }
 
-TAMIS_INLINE void copy_any(const struct warp_job *k, int i, void *out, size_t pixel,
+TAMIS_INLINE void copy_one(const struct warp_job *k, int i, void *out, size_t pixel,
                            tamis_type type)
 {
     const char *from = warp_pixel(k, k->b->x[i], k->b->y[i], pixel);
@@ -52,19 +250,18 @@ TAMIS_INLINE void copy_any(const struct warp_job *k, int i, void *out, size_t pi
 }
 
 #define NEAREST(T, TYPE, STEP)                                                                     \
-    static void copy_inside_##T##_##STEP(const struct warp_job *k, const char *base,               \
-                                         uint32_t skip, int i, void *out)                          \
+    static void copy_span_##T##_##STEP(const struct warp_job *k, const char *base, uint32_t skip,  \
+                                       int i, int end, char *out)                                  \
     {                                                                                              \
-        copy_inside(k, base, skip, i, out, STEP * sizeof(T));                                      \
+        copy_span(k, base, skip, i, end, out, STEP * sizeof(T));                                   \
     }                                                                                              \
-    static void copy_any_##T##_##STEP(const struct warp_job *k, int i, void *out)                  \
+    static void copy_one_##T##_##STEP(const struct warp_job *k, int i, void *out)                  \
     {                                                                                              \
-        copy_any(k, i, out, STEP * sizeof(T), TYPE);                                               \
-    }                                                                                              \
-    static void nearest_##T##_##STEP(const tamis_tile *t, const void *coef, void *scratch)         \
+        copy_one(k, i, out, STEP * sizeof(T), TYPE);                                               \
+    }
+#define NEAREST_WAY(T, TYPE, STEP)                                                                 \
     {                                                                                              \
-        static const struct warp_way way = {0, 0, 1, 1, LANES, STEP * sizeof(T)};                  \
-        warp_tile(t, coef, scratch, &way, TYPE, copy_inside_##T##_##STEP, copy_any_##T##_##STEP);  \
+        TYPE, 0, 0, 1, 1, STEP * sizeof(T), copy_span_##T##_##STEP, copy_one_##T##_##STEP          \
     }
 #define NEAREST_STEPS(T, TYPE)                                                                     \
     NEAREST(T, TYPE, 1)                                                                            \
@@ -73,20 +270,16 @@ TAMIS_INLINE void copy_any(const struct warp_job *k, int i, void *out, size_t pi
     NEAREST(T, TYPE, 4)                                                                            \
     static void TAMIS_FN(nearest_##T)(const tamis_tile *t, const void *coef, void *scratch)        \
     {                                                                                              \
-        if (t->step == 1)                                                                          \
-            nearest_##T##_1(t, coef, scratch);                                                     \
-        else if (t->step == 2)                                                                     \
-            nearest_##T##_2(t, coef, scratch);                                                     \
-        else if (t->step == 3)                                                                     \
-            nearest_##T##_3(t, coef, scratch);                                                     \
-        else                                                                                       \
-            nearest_##T##_4(t, coef, scratch);                                                     \
+        static const struct warp_way ways[4] = {NEAREST_WAY(T, TYPE, 1), NEAREST_WAY(T, TYPE, 2),  \
+                                                NEAREST_WAY(T, TYPE, 3), NEAREST_WAY(T, TYPE, 4)}; \
+        TAMIS_FN(tamis_priv_warp_tile)(t, coef, scratch, &ways[t->step - 1]);                      \
     }
 NEAREST_STEPS(uint8_t, TAMIS_U8)
 NEAREST_STEPS(uint16_t, TAMIS_U16)
 NEAREST_STEPS(int16_t, TAMIS_S16)
 NEAREST_STEPS(float, TAMIS_F32)
 #undef NEAREST_STEPS
+#undef NEAREST_WAY
 #undef NEAREST
 
 extern const tamis_kernel TAMIS_FN(warp_kernels)[];
