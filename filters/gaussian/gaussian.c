@@ -208,6 +208,7 @@ static tamis_status plan_grid(tamis_node *node, struct gaussian_coef *coef, int 
     /* The halo is brought down to the grid for every tile. */
     node->tile_w = 2048;
     node->tile_h = ry < 128 ? 1024 : 8 * ry;
+    node->tile_share = 1;
     return TAMIS_OK;
 }
 

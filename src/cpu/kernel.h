@@ -124,6 +124,8 @@ typedef struct tamis_node {
     void (*finish)(const tamis_result *result, const void *coef, void *scratch);
     size_t finish_scratch;
     int tile_w, tile_h; /* size of tile that suits the kernel; preset by the engine */
+    int tile_share;     /* tiles that each thread should find; preset 4, so that slow threads do not
+                           keep others waiting; 1 where a halo costs as much as what it surrounds */
     void *coef;         /* from tamis_priv_node_alloc() */
     size_t (*scratch)(const void *coef, int w, int h, int step); /* bytes for a tile; NULL = none */
 } tamis_node;

@@ -135,7 +135,8 @@ static void choose_tile(const tamis_plan *plan, tamis_segment *segment,
     tw = even_tile(w, tw);
     /* Every thread should find a few tiles. */
     int64_t across = ((int64_t)w + tw - 1) / tw;
-    int64_t wanted = (4 * (int64_t)tamis_ctx_threads(plan->ctx) + across - 1) / across;
+    int64_t share = last ? last->tile_share : 4;
+    int64_t wanted = (share * tamis_ctx_threads(plan->ctx) + across - 1) / across;
     int64_t low = (h + wanted - 1) / wanted;
     if (tamis_ctx_threads(plan->ctx) > 1 && th > low)
         th = clamp((int)low, least_height(last, halo_h), th);

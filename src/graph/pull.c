@@ -11,12 +11,17 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
+/* Bytes between rows that may be more than padding are left alone: another thread may write them.
+ */
 static tamis_source source_of_image(const tamis_image *image)
 {
-    tamis_source s = {.w = image->w, .h = image->h};
+    tamis_source s = {.w = image->w, .h = image->h, .between = 1};
+    size_t bytes = (size_t)image->w * tamis_priv_pixel_bytes(&image->format);
     for (int p = 0; p < tamis_image_planes(image); p++) {
+        size_t stride = (size_t)(image->stride[p] < 0 ? -image->stride[p] : image->stride[p]);
         s.data[p] = image->data[p];
         s.stride[p] = image->stride[p];
+        s.between &= stride >= TAMIS_FETCH_SLACK_MAX && stride < bytes + 64;
     }
     return s;
 }
@@ -164,7 +169,7 @@ static void fetch_rows(const tamis_step *s, const tamis_slot *slot, int f,
 {
     set_rows(slot, s->rows[f], s->fetch.planes, rows);
     if (input->direct)
-        tamis_priv_fetch_direct(&s->fetch, &input->source, need, rows);
+        tamis_priv_fetch_direct(&s->fetch, &input->source, need, slot->data + s->padded[f], rows);
     else
         tamis_priv_fetch_padded(&s->fetch, &input->source, need, slot->data + s->padded[f],
                                 (int64_t *)(void *)(slot->data + s->columns), rows);
@@ -209,18 +214,19 @@ static tamis_surface moved(tamis_format format, const tamis_surface *surface, in
 
 /* Most of a tile can be read in place; only what reaches over the image's left or right side needs
  * padded copies. Cuts the tile's columns into at most three parts: cuts[i] .. cuts[i+1]. */
-static int cut_columns(const tamis_step *s, int32_t w, tamis_rect part, int *cuts)
+static int cut_columns(const tamis_step *s, const tamis_source *source, tamis_rect part, int *cuts)
 {
     int64_t px = (int64_t)s->fetch.step * (int64_t)tamis_type_size(s->fetch.work);
-    int64_t slack = (tamis_priv_fetch_slack(s->fetch.work) + px - 1) / px;
+    int64_t least = 2 * ((tamis_priv_fetch_slack(s->fetch.work) + px - 1) / px);
+    int64_t slack = source->between ? 0 : least / 2;
     int64_t shift = s->node.border == TAMIS_BORDER_VALID ? s->node.halo.left : 0;
     int64_t first = slack + s->node.halo.left - shift;
-    int64_t last = w - slack - s->node.halo.right - shift;
+    int64_t last = source->w - slack - s->node.halo.right - shift;
     int64_t from = first > part.x ? first - part.x : 0;
     int64_t to = last - part.x < part.w ? last - part.x : part.w;
     int n = 0;
     cuts[n++] = 0;
-    if (to - from >= 2 * slack) {
+    if (to - from >= least) {
         if (from > 0)
             cuts[n++] = (int)from;
         if (to < part.w)
@@ -237,19 +243,19 @@ static void run_first_step(const tamis_pass *pass, const tamis_slot *slot, int f
     struct input inputs[2 * TAMIS_MAX_FRAMES + 1];
     int cuts[4] = {0, part.w};
     int in_place = !s->convert_in && pass->src_aligned;
-    int parts = in_place && !s->node.need ? cut_columns(s, pass->src->w, part, cuts) : 1;
     for (int f = -s->node.frames; f <= s->node.frames; f++) {
         const tamis_image *image = frame_at(pass, frame + f);
         inputs[s->node.frames + f].source = image ? source_of_image(image) : (tamis_source){0};
     }
+    const tamis_source *now = &inputs[s->node.frames].source;
+    int parts = in_place && !s->node.need ? cut_columns(s, now, part, cuts) : 1;
     for (int i = 0; i < parts; i++) {
         tamis_rect one = {part.x + cuts[i], part.y, cuts[i + 1] - cuts[i], part.h};
         tamis_box need = tamis_priv_step_need(s, one);
         tamis_surface d = moved(s->node.out, dst, cuts[i], 0);
-        int now = s->node.frames;
-        int direct = in_place && tamis_priv_fetch_is_inside(&s->fetch, &inputs[now].source, need);
-        for (int f = 0; f <= 2 * now; f++)
-            inputs[f].direct = direct;
+        for (int f = 0; f <= 2 * s->node.frames; f++)
+            inputs[f].direct =
+                in_place && tamis_priv_fetch_is_inside(&s->fetch, &inputs[f].source, need);
         run_rows(pass, s, slot, one, need, inputs, &d);
     }
 }

@@ -181,6 +181,7 @@ static void preset(tamis_plan *plan, tamis_step *s, int k)
         .border = TAMIS_BORDER_REFLECT101,
         .tile_w = DEFAULT_TILE_W,
         .tile_h = DEFAULT_TILE_H,
+        .tile_share = 4,
     };
     s->node.work = tamis_priv_node_work(&s->node);
     s->node.out = s->node.in;

@@ -39,21 +39,40 @@ static int64_t map(const tamis_fetch *f, const tamis_source *s, int64_t i, int64
 
 int tamis_priv_fetch_is_inside(const tamis_fetch *f, const tamis_source *s, tamis_box need)
 {
-    int64_t px = (int64_t)pixel_bytes(f), slack = s->slack ? 0 : tamis_priv_fetch_slack(f->work);
+    int64_t px = (int64_t)pixel_bytes(f);
+    int64_t slack = s->slack || s->between ? 0 : tamis_priv_fetch_slack(f->work);
     return (need.x - s->x) * px >= slack && (s->x + s->w - need.x - need.w) * px >= slack;
 }
 
+/* Copies what need has of the source's first or last row to where kernels may read beyond it. */
+static void *copy_end_row(const tamis_fetch *f, const tamis_source *s, tamis_box need, int p,
+                          int64_t y, void *buffer)
+{
+    size_t px = pixel_bytes(f), slot = y == s->y ? 0 : f->plane_bytes / f->row_bytes - 1;
+    char *to = (char *)buffer + (size_t)p * f->plane_bytes + slot * f->row_bytes + lead_bytes(f);
+    const char *from = (const char *)s->data[p] + (y - s->y) * s->stride[p];
+    memcpy(to - (size_t)f->left * px, from + (size_t)(need.x - s->x) * px, (size_t)need.w * px);
+    return to;
+}
+
 void tamis_priv_fetch_direct(const tamis_fetch *f, const tamis_source *s, tamis_box need,
-                             const void **const *rows)
+                             void *buffer, const void **const *rows)
 {
     ptrdiff_t column = (ptrdiff_t)(need.x + f->left - s->x) * (ptrdiff_t)pixel_bytes(f);
-    for (int i = 0; i < need.h; i++) {
-        int64_t y = map(f, s, need.y + i, f->h);
-        for (int p = 0; p < f->planes; p++) {
-            if (y < 0 && !s->complete)
+    for (int p = 0; p < f->planes; p++) {
+        const void *ends[2] = {NULL, NULL};
+        for (int i = 0; i < need.h; i++) {
+            int64_t y = map(f, s, need.y + i, f->h);
+            int last = y == s->y + s->h - 1;
+            if (y < 0 && !s->complete) {
                 rows[p][i] = (const char *)f->constant[p] + lead_bytes(f);
-            else
+            } else if (s->between && (y == s->y || last)) {
+                if (!ends[last])
+                    ends[last] = copy_end_row(f, s, need, p, y, buffer);
+                rows[p][i] = ends[last];
+            } else {
                 rows[p][i] = (const char *)s->data[p] + (y - s->y) * s->stride[p] + column;
+            }
         }
     }
 }
@@ -96,6 +115,7 @@ static void load(const tamis_fetch *f, const tamis_source *s, const struct row *
 struct span {
     int64_t x;
     int w, inside, inside_end;
+    int near; /* 1: those outside repeat some of those inside */
     const int64_t *columns;
 };
 
@@ -105,11 +125,40 @@ static struct span make_span(const tamis_fetch *f, const tamis_source *s, tamis_
     int64_t from = s->x > need.x ? s->x - need.x : 0;
     int64_t to = s->x + s->w - need.x < need.w ? s->x + s->w - need.x : need.w;
     int inside = (int)(from < need.w ? from : need.w);
-    struct span span = {need.x, need.w, inside, (int)(to > inside ? to : inside), columns};
-    for (int i = 0; i < need.w; i++)
-        if (i < span.inside || i >= span.inside_end)
-            columns[i] = map(f, s, need.x + i, f->w);
+    struct span span = {need.x, need.w, inside, (int)(to > inside ? to : inside), 1, columns};
+    for (int i = 0; i < need.w; i++) {
+        if (i >= span.inside && i < span.inside_end)
+            continue;
+        columns[i] = map(f, s, need.x + i, f->w);
+        int64_t at = columns[i] - need.x;
+        span.near &= at >= span.inside && at < span.inside_end;
+    }
     return span;
+}
+
+/* Pixels from .. to-1 of a row get those that stand for them, px bytes each. */
+static inline void repeat_pixels(char *row, const int64_t *columns, int64_t x, int from, int to,
+                                 size_t px)
+{
+    for (int i = from; i < to; i++)
+        memcpy(row + (size_t)i * px, row + (size_t)(columns[i] - x) * px, px);
+}
+
+/* Of common sizes, so that a pixel is moved without a call. */
+static void repeat_columns(char *row, const struct span *span, int from, int to, size_t px)
+{
+    const int64_t *columns = span->columns;
+    int64_t x = span->x;
+    if (px == 1)
+        repeat_pixels(row, columns, x, from, to, 1);
+    else if (px == 2)
+        repeat_pixels(row, columns, x, from, to, 2);
+    else if (px == 3)
+        repeat_pixels(row, columns, x, from, to, 3);
+    else if (px == 4)
+        repeat_pixels(row, columns, x, from, to, 4);
+    else
+        repeat_pixels(row, columns, x, from, to, px);
 }
 
 /* Pixels from .. to-1 of the box, which lie outside the source's columns. */
@@ -117,6 +166,11 @@ static void pad_columns(const tamis_fetch *f, const tamis_source *s, const struc
                         const struct span *span, int from, int to)
 {
     size_t px = pixel_bytes(f);
+    if (span->near) {
+        for (int p = 0; p < f->planes; p++)
+            repeat_columns(r->at[p], span, from, to, px);
+        return;
+    }
     for (int i = from; i < to; i++) {
         int64_t column = span->columns[i];
         int64_t at = column - span->x; /* in the padded row, if it was loaded there */

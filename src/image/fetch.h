@@ -32,6 +32,8 @@ typedef struct tamis_source {
     int64_t x, y;
     int w, h;
     int slack;    /* 1: tamis_priv_fetch_slack() bytes before and after each row may be read */
+    int between;  /* 1: bytes between the first row and the last may be read: only before and after
+                     these two there is no slack */
     int complete; /* 1: holds every pixel of the box asked for, those outside the image included */
 } tamis_source;
 
@@ -49,9 +51,10 @@ size_t tamis_priv_fetch_layout(tamis_fetch *f, int w, int h);
 /* Whether rows can point into the source, given that work and layout agree. */
 int tamis_priv_fetch_is_inside(const tamis_fetch *f, const tamis_source *s, tamis_box need);
 
-/* Sets rows[p][0 .. need.h-1] to point at column need.x + left of each row: into the source ... */
+/* Sets rows[p][0 .. need.h-1] to point at column need.x + left of each row: into the source (rows
+ * without slack are copied to the padded buffer) ... */
 void tamis_priv_fetch_direct(const tamis_fetch *f, const tamis_source *s, tamis_box need,
-                             const void **const *rows);
+                             void *buffer, const void **const *rows);
 /* ... or into the padded buffer, which is filled. columns has room for need.w numbers. */
 void tamis_priv_fetch_padded(const tamis_fetch *f, const tamis_source *s, tamis_box need,
                              void *buffer, int64_t *columns, const void **const *rows);
