@@ -115,9 +115,17 @@ static void load(const tamis_fetch *f, const tamis_source *s, const struct row *
 struct span {
     int64_t x;
     int w, inside, inside_end;
-    int near; /* 1: those outside repeat some of those inside */
+    int near;  /* 1: those outside repeat some of those inside */
+    int plain; /* 1: pixels of the source and of the rows have the same bytes */
+    size_t px; /* bytes of a pixel in a row */
     const int64_t *columns;
 };
+
+static int is_plain(const tamis_fetch *f)
+{
+    int same = f->format.layout == TAMIS_PLANAR || f->step == f->format.channels;
+    return same && f->format.type == f->work && !f->premultiply;
+}
 
 static struct span make_span(const tamis_fetch *f, const tamis_source *s, tamis_box need,
                              int64_t *columns)
@@ -125,7 +133,14 @@ static struct span make_span(const tamis_fetch *f, const tamis_source *s, tamis_
     int64_t from = s->x > need.x ? s->x - need.x : 0;
     int64_t to = s->x + s->w - need.x < need.w ? s->x + s->w - need.x : need.w;
     int inside = (int)(from < need.w ? from : need.w);
-    struct span span = {need.x, need.w, inside, (int)(to > inside ? to : inside), 1, columns};
+    struct span span = {.x = need.x,
+                        .w = need.w,
+                        .inside = inside,
+                        .inside_end = (int)(to > inside ? to : inside),
+                        .near = 1,
+                        .plain = is_plain(f),
+                        .px = pixel_bytes(f),
+                        .columns = columns};
     for (int i = 0; i < need.w; i++) {
         if (i >= span.inside && i < span.inside_end)
             continue;
@@ -165,9 +180,9 @@ static void repeat_columns(char *row, const struct span *span, int from, int to,
 static void pad_columns(const tamis_fetch *f, const tamis_source *s, const struct row *r,
                         const struct span *span, int from, int to)
 {
-    size_t px = pixel_bytes(f);
+    size_t px = span->px;
     if (span->near) {
-        for (int p = 0; p < f->planes; p++)
+        for (int p = 0; p < f->planes && to > from; p++)
             repeat_columns(r->at[p], span, from, to, px);
         return;
     }
@@ -201,15 +216,32 @@ static void origin(tamis_border border, int64_t first, int count, int64_t n, int
     *size = (int)(high - low + 1);
 }
 
+/* The pixels that the source has. */
+static void load_inside(const tamis_fetch *f, const tamis_source *s, const struct row *r,
+                        const struct span *span)
+{
+    size_t n = (size_t)(span->inside_end - span->inside), px = span->px;
+    int64_t x = span->x + span->inside;
+    if (!span->plain) {
+        load(f, s, r, x, span->inside, n);
+        return;
+    }
+    for (int p = 0; p < f->planes; p++)
+        memcpy(r->at[p] + (size_t)span->inside * px,
+               (const char *)s->data[p] + (r->y - s->y) * s->stride[p] + (size_t)(x - s->x) * px,
+               n * px);
+}
+
 /* Fills row `slot` of the buffer from row y of the source. */
 static void pad_row(const tamis_fetch *f, const tamis_source *s, const struct span *span, int64_t y,
                     void *buffer, int64_t slot)
 {
     struct row r = {.y = y};
-    size_t start = lead_bytes(f) - (size_t)f->left * pixel_bytes(f);
+    size_t start = align_up((size_t)tamis_priv_fetch_slack(f->work) + (size_t)f->left * span->px) -
+                   (size_t)f->left * span->px;
     for (int p = 0; p < f->planes; p++)
         r.at[p] = (char *)buffer + (size_t)p * f->plane_bytes + (size_t)slot * f->row_bytes + start;
-    load(f, s, &r, span->x + span->inside, span->inside, (size_t)(span->inside_end - span->inside));
+    load_inside(f, s, &r, span);
     pad_columns(f, s, &r, span, 0, span->inside);
     pad_columns(f, s, &r, span, span->inside_end, span->w);
 }
