@@ -174,15 +174,26 @@ int cmd_run(tool *t)
     return code;
 }
 
-static tamis_status apply_settings(tool *t, void *params)
+static int apply_setting(tool *t, const tool_setting *setting, void *params)
 {
-    for (int i = 0; i < t->setting_count; i++) {
-        tamis_status status = tamis_filter_set(t->ctx, t->filter, params,
-                                               t->settings[i].param->name, t->settings[i].text);
-        if (status)
-            return status;
+    const char *text = setting->text;
+    char *numbers = NULL;
+    if (setting->param->type == TAMIS_PARAM_MATRIX && text[0] == '@') {
+        text = numbers = tool_numbers_read(t, text + 1);
+        if (!numbers)
+            return TOOL_READ;
     }
-    return TAMIS_OK;
+    tamis_status status = tamis_filter_set(t->ctx, t->filter, params, setting->param->name, text);
+    free(numbers);
+    return status ? tool_fail(t, status) : TOOL_OK;
+}
+
+static int apply_settings(tool *t, void *params)
+{
+    int code = TOOL_OK;
+    for (int i = 0; i < t->setting_count && !code; i++)
+        code = apply_setting(t, &t->settings[i], params);
+    return code;
 }
 
 int cmd_filter(tool *t)
@@ -193,13 +204,14 @@ int cmd_filter(tool *t)
     void *params = tool_alloc(tamis_filter_params_size(t->filter));
     tamis_filter_defaults(t->filter, params);
     tamis_graph *graph = NULL;
-    tamis_status status = apply_settings(t, params);
-    if (!status)
-        status = tamis_graph_create(t->ctx, &graph);
-    if (!status)
-        status = tamis_graph_add(graph, t->filter, params);
+    code = apply_settings(t, params);
+    if (!code) {
+        tamis_status status = tamis_graph_create(t->ctx, &graph);
+        if (!status)
+            status = tamis_graph_add(graph, t->filter, params);
+        code = status ? tool_fail(t, status) : run_graph(t, graph, t->args, t->arg_count);
+    }
     free(params);
-    code = status ? tool_fail(t, status) : run_graph(t, graph, t->args, t->arg_count);
     tamis_graph_free(&graph);
     return code;
 }

@@ -63,8 +63,8 @@ char *tool_filter_prose(const tamis_filter *filter)
 
 const char *tool_param_type(const tamis_param *param, char *buf, size_t size)
 {
-    static const char *const names[] = {"whole number", "number",  "",
-                                        "K or WxH",     "X or X%", "X,X,..."};
+    static const char *const names[] = {"whole number", "number",       "", "K or WxH", "X or X%",
+                                        "X,X,...",      "X,X,..;X,X,.."};
     if (param->type != TAMIS_PARAM_CHOICE) {
         size_t n = (size_t)snprintf(buf, size, "%s", names[param->type]);
         for (int i = 0; param->words && param->words[i] && n < size; i++)

@@ -74,6 +74,8 @@ static json_t *param_default(const tamis_param *p)
         return json_string(p->choices[(int)p->def]);
     if (p->type == TAMIS_PARAM_NUMBERS)
         return json_string("auto");
+    if (p->type == TAMIS_PARAM_MATRIX)
+        return json_string(p->words[(int)p->def]);
     if (p->words && p->def < 0)
         return json_string(p->words[-1 - (int)p->def]);
     return p->def < p->min || p->def > p->max ? json_string("auto") : tool_json_number(p->def);
@@ -81,7 +83,8 @@ static json_t *param_default(const tamis_param *p)
 
 json_t *tool_json_param(const tamis_param *p)
 {
-    static const char *const types[] = {"int", "float", "choice", "size", "value", "numbers"};
+    static const char *const types[] = {"int",   "float",   "choice", "size",
+                                        "value", "numbers", "matrix"};
     json_t *o = json_object();
     json_object_set_new(o, "name", json_string(p->name));
     json_object_set_new(o, "type", json_string(types[p->type]));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of filters, formats and chains, and what a misspelt one may have meant. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tool.h"
@@ -92,7 +93,11 @@ int tool_graph_parse(tool *t, const char *text, tamis_graph **out)
     int code = tool_context(t);
     if (code)
         return code;
-    tamis_status status = tamis_graph_parse(t->ctx, text, out);
+    char *chain = tool_chain_expand(t, text);
+    if (!chain)
+        return TOOL_READ;
+    tamis_status status = tamis_graph_parse(t->ctx, chain, out);
+    free(chain);
     return status ? tool_fail(t, status) : TOOL_OK;
 }
 

@@ -123,6 +123,11 @@ const tamis_filter *tool_filter_find(tool *t, const char *name);
 
 /* Reads a chain with the library. On failure says why and returns its exit code. */
 int tool_graph_parse(tool *t, const char *text, tamis_graph **out);
+
+/* The numbers of a text or CSV file as a value, "1,2;3,4", and a chain in which every "=@FILE" is
+ * replaced by them; allocated. NULL when a file cannot be read, which has been said. */
+char *tool_numbers_read(tool *t, const char *path);
+char *tool_chain_expand(tool *t, const char *chain);
 /* The chain as text, owned by the caller. */
 char *tool_graph_text(const tamis_graph *graph);
 

@@ -33,6 +33,17 @@ typedef struct tamis_numbers {
     double v[TAMIS_MAX_NUMBERS];
 } tamis_numbers;
 
+/* Weights of a window, row after row; written "1,2,1;2,4,2;1,2,1" with commas or spaces, or, where
+ * they are the products of a row's and a column's, "1,2,1x1,2,1". Or one of a filter's own, by its
+ * name. */
+#define TAMIS_MAX_MATRIX 1024
+typedef struct tamis_matrix {
+    int w, h;  /* columns and rows; both 0 = given by name */
+    int name;  /* index into the parameter's words */
+    int outer; /* 1: v holds a row of w and a column of h numbers, else w * h */
+    double v[TAMIS_MAX_MATRIX];
+} tamis_matrix;
+
 /* The value in sample units of the given type. */
 TAMIS_API double tamis_value_resolve(tamis_value value, tamis_type type);
 
@@ -44,12 +55,13 @@ typedef enum tamis_alpha_mode {
 } tamis_alpha_mode;
 
 typedef enum tamis_param_type {
-    TAMIS_PARAM_INT,    /* int */
-    TAMIS_PARAM_DOUBLE, /* double */
-    TAMIS_PARAM_CHOICE, /* an enum (unsigned int): index into choices */
-    TAMIS_PARAM_SIZE,   /* tamis_size */
-    TAMIS_PARAM_VALUE,  /* tamis_value */
-    TAMIS_PARAM_NUMBERS /* tamis_numbers; the default is none */
+    TAMIS_PARAM_INT,     /* int */
+    TAMIS_PARAM_DOUBLE,  /* double */
+    TAMIS_PARAM_CHOICE,  /* an enum (unsigned int): index into choices */
+    TAMIS_PARAM_SIZE,    /* tamis_size */
+    TAMIS_PARAM_VALUE,   /* tamis_value */
+    TAMIS_PARAM_NUMBERS, /* tamis_numbers; the default is none */
+    TAMIS_PARAM_MATRIX   /* tamis_matrix; the default is a name */
 } tamis_param_type;
 
 /* One parameter of a filter. */
@@ -57,7 +69,8 @@ typedef struct tamis_param {
     const char *name; /* the field's name, also the key in chains and on the command line */
     tamis_param_type type;
     size_t offset;              /* of the field in the filter's parameter struct */
-    double def;                 /* default; for CHOICE the index, for SIZE both sides. A default
+    double def;                 /* default; for CHOICE the index, for SIZE both sides, for
+                                   MATRIX the index of a word. A default
                                    outside min .. max means "not given" and is written "auto",
                                    or as words say */
     double min, max;            /* allowed range, both included; for SIZE each side */
@@ -67,7 +80,8 @@ typedef struct tamis_param {
     int percent;                /* VALUE: 1 when def is per cent */
     int odd;                    /* 1: each value must be odd, or 0 where the range includes 0 */
     const char *const *words;   /* SIZE: NULL-terminated names of -1, -2, ... for both sides, each
-                                   allowed though it lies outside min .. max; NULL = none */
+                                   allowed though it lies outside min .. max; NULL = none.
+                                   MATRIX: names of index 0, 1, ... */
     int least, most;            /* NUMBERS: how many may be given */
 } tamis_param;
 

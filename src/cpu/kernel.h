@@ -179,7 +179,8 @@ struct tamis_filter {
              : TAMIS_PARAM_CHOICE, tamis_size                                                      \
              : TAMIS_PARAM_SIZE, tamis_value                                                       \
              : TAMIS_PARAM_VALUE, tamis_numbers                                                    \
-             : TAMIS_PARAM_NUMBERS)
+             : TAMIS_PARAM_NUMBERS, tamis_matrix                                                   \
+             : TAMIS_PARAM_MATRIX)
 
 /* The rows that every filter with a window has: fields border, border_value and alpha. */
 extern const char *const tamis_priv_border_names[];

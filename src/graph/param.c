@@ -7,6 +7,7 @@
 #include "core/number.h"
 #include "core/status.h"
 #include "cpu/kernel.h"
+#include "graph/param.h"
 
 const char *const tamis_priv_border_names[] = {"reflect101", "reflect", "replicate", "wrap",
                                                "constant",   "valid",   NULL};
@@ -36,6 +37,7 @@ static struct number load(const tamis_param *p, const void *params)
     }
     case TAMIS_PARAM_VALUE:
     case TAMIS_PARAM_NUMBERS:
+    case TAMIS_PARAM_MATRIX:
         break;
     }
     const tamis_value *v = (const tamis_value *)at;
@@ -62,6 +64,9 @@ static void store(const tamis_param *p, void *params, struct number n)
         *(tamis_value *)at = (tamis_value){n.a, n.percent};
         break;
     case TAMIS_PARAM_NUMBERS: /* none, as zeroed */
+        break;
+    case TAMIS_PARAM_MATRIX:
+        tamis_priv_matrix_at(p, params)->name = (int)n.a;
         break;
     }
 }
@@ -126,6 +131,9 @@ static const char *range_text(const tamis_param *p, char *buf, size_t size)
         char count[48] = "";
         if (p->type == TAMIS_PARAM_NUMBERS && p->least == p->most)
             snprintf(count, sizeof count, "%d numbers, each ", p->most);
+        else if (p->type == TAMIS_PARAM_MATRIX)
+            snprintf(count, sizeof count, "up to %d numbers a,b,..;c,d,.., each ",
+                     TAMIS_MAX_MATRIX);
         else if (p->type == TAMIS_PARAM_NUMBERS)
             snprintf(count, sizeof count, "%d to %d numbers, each ", p->least, p->most);
         tamis_priv_number_print(buf, size, "%s%s%.10g .. %.10g%s%s%s", count, odd, p->min, p->max,
@@ -143,7 +151,7 @@ static const char *range_text(const tamis_param *p, char *buf, size_t size)
 static tamis_status refuse(tamis_ctx *ctx, const tamis_filter *filter, const tamis_param *p,
                            const char *text)
 {
-    char range[256];
+    char range[512];
     return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "%s: %s = %.64s is not allowed; allowed: %s",
                            filter->name, p->name, text, range_text(p, range, sizeof range));
 }
@@ -160,7 +168,7 @@ static int acceptable(const tamis_param *p, double v)
 }
 
 /* A decimal number. What strtod() would take besides (spaces, "nan", "0x1p3") is no number here. */
-static int read_number(const char **text, double *out)
+int tamis_priv_param_number(const char **text, double *out)
 {
     char copy[64], *end;
     size_t n = strspn(*text, "+-.0123456789eE");
@@ -196,12 +204,12 @@ static int read_value(const tamis_param *p, const char *text, struct number *n)
             return 1;
         }
     }
-    if (!read_number(&text, &n->a))
+    if (!tamis_priv_param_number(&text, &n->a))
         return 0;
     n->b = n->a;
     if (p->type == TAMIS_PARAM_SIZE && *text == 'x') {
         text++;
-        if (!read_number(&text, &n->b))
+        if (!tamis_priv_param_number(&text, &n->b))
             return 0;
     } else if (p->type == TAMIS_PARAM_VALUE && *text == '%') {
         text++;
@@ -225,7 +233,8 @@ static int read_numbers(const char *text, tamis_numbers *out)
     if (strcmp(text, "auto") == 0)
         return 1;
     do {
-        if (out->count == TAMIS_MAX_NUMBERS || !read_number(&text, &out->v[out->count++]))
+        if (out->count == TAMIS_MAX_NUMBERS ||
+            !tamis_priv_param_number(&text, &out->v[out->count++]))
             return 0;
     } while (*text++ == ',');
     return text[-1] == '\0';
@@ -267,6 +276,13 @@ tamis_status tamis_filter_set(tamis_ctx *ctx, const tamis_filter *filter, void *
         *(tamis_numbers *)(void *)((char *)params + p->offset) = numbers;
         return TAMIS_OK;
     }
+    if (p->type == TAMIS_PARAM_MATRIX) {
+        tamis_matrix matrix;
+        if (!tamis_priv_matrix_read(p, text, &matrix))
+            return refuse(ctx, filter, p, text);
+        *tamis_priv_matrix_at(p, params) = matrix;
+        return TAMIS_OK;
+    }
     if (has_auto(p) && strcmp(text, "auto") == 0)
         n = (struct number){p->def, p->def, p->percent};
     else if (!read_value(p, text, &n) || !in_range(p, n))
@@ -276,7 +292,7 @@ tamis_status tamis_filter_set(tamis_ctx *ctx, const tamis_filter *filter, void *
 }
 
 /* The fewest digits that read back as the same number. */
-static void print_digits(double v, char *buf, size_t size)
+void tamis_priv_param_digits(double v, char *buf, size_t size)
 {
     for (int digits = 6; digits <= 17; digits++) {
         tamis_priv_number_print(buf, size, "%.*g", digits, v);
@@ -290,7 +306,7 @@ static void print_numbers(const tamis_numbers *n, char *buf, size_t size)
     snprintf(buf, size, "%s", n->count == 0 ? "auto" : "");
     for (int i = 0; i < n->count && i < TAMIS_MAX_NUMBERS; i++) {
         char digits[32];
-        print_digits(n->v[i], digits, sizeof digits);
+        tamis_priv_param_digits(n->v[i], digits, sizeof digits);
         append(buf, size, i ? "," : "", digits);
     }
 }
@@ -315,7 +331,7 @@ static void print_number(const tamis_param *p, struct number n, char *buf, size_
         snprintf(buf, size, "auto");
         return;
     }
-    print_digits(n.a, buf, size);
+    tamis_priv_param_digits(n.a, buf, size);
     size_t used = strlen(buf);
     if (p->type == TAMIS_PARAM_SIZE && n.a != n.b)
         tamis_priv_number_print(buf + used, size - used, "x%.0f", n.b);
@@ -338,6 +354,14 @@ tamis_status tamis_filter_check(tamis_ctx *ctx, const tamis_filter *filter, cons
             print_numbers(numbers, text, sizeof text);
             return refuse(ctx, filter, p, text);
         }
+        if (p->type == TAMIS_PARAM_MATRIX) {
+            const tamis_matrix *matrix = tamis_priv_matrix_at(p, params);
+            char text[64];
+            if (tamis_priv_matrix_ok(p, matrix))
+                continue;
+            snprintf(text, sizeof text, "a matrix of %dx%d", matrix->w, matrix->h);
+            return refuse(ctx, filter, p, text);
+        }
         struct number n = load(p, params);
         if (!in_range(p, n) && !(has_auto(p) && n.a == p->def)) {
             char text[64];
@@ -357,6 +381,8 @@ const char *tamis_filter_get(const tamis_filter *filter, const void *params, con
     const tamis_param *p = filter && params && name ? find(filter, name) : NULL;
     if (p && p->type == TAMIS_PARAM_NUMBERS)
         print_numbers(numbers_at(p, params), buf, size);
+    else if (p && p->type == TAMIS_PARAM_MATRIX)
+        tamis_priv_matrix_print(p, tamis_priv_matrix_at(p, params), buf, size);
     else if (p)
         print_number(p, load(p, params), buf, size);
     return buf;

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chain text: "name=key=value:key=value,name2=key=value", to graphs and back.
  * The characters : = and white space have no place in names or values, so there is no quoting. A
- * comma belongs to a value where a number follows: names of filters begin with a letter. */
+ * comma belongs to a value where a number follows: names of filters begin with a letter. So does
+ * white space before a number or a semicolon. */
 #include <stdio.h>
 #include <string.h>
 
 #include "core/mem.h"
 #include "core/status.h"
 #include "graph/graph.h"
+#include "graph/param.h"
 
 #define WORD_MAX 256
 
 struct reader {
     tamis_ctx *ctx;
     const char *text, *at;
+    char *value; /* room for a value as long as the text */
 };
 
 static tamis_status complain(const struct reader *r, const char *what)
@@ -27,19 +30,50 @@ static void skip_space(struct reader *r)
     r->at += strspn(r->at, " \t\r\n");
 }
 
+static tamis_status expected(struct reader *r, const char *what, size_t n)
+{
+    return n ? TAMIS_OK : complain(r, what);
+}
+
 /* A run of characters that mean nothing to the grammar. */
-static tamis_status read_word(struct reader *r, const char *what, int is_value, char word[WORD_MAX])
+static tamis_status read_word(struct reader *r, const char *what, char word[WORD_MAX])
 {
     skip_space(r);
     size_t n = strcspn(r->at, ",:= \t\r\n");
-    while (is_value && r->at[n] == ',' && r->at[n + 1] && strchr("+-.0123456789", r->at[n + 1]))
-        n += 1 + strcspn(r->at + n + 1, ",:= \t\r\n");
-    if (n == 0)
-        return complain(r, what);
+    TAMIS_TRY(expected(r, what, n));
     if (n >= WORD_MAX)
         return complain(r, "too long a word");
     memcpy(word, r->at, n);
     word[n] = '\0';
+    r->at += n;
+    skip_space(r);
+    return TAMIS_OK;
+}
+
+/* How much of the text belongs to the value after its first word: a comma, white space or both, if
+ * a number or a semicolon follows; else 0. */
+static size_t continuation(const char *text)
+{
+    size_t gap = strspn(text, " \t\r\n");
+    gap += text[gap] == ',';
+    gap += strspn(text + gap, " \t\r\n");
+    if (gap == 0 || !text[gap] || !strchr("+-.0123456789;", text[gap]))
+        return 0;
+    return gap + strcspn(text + gap, ",:= \t\r\n");
+}
+
+/* Copies the value unless it is only to be passed over. */
+static tamis_status read_value(struct reader *r, char *value)
+{
+    skip_space(r);
+    size_t n = strcspn(r->at, ",:= \t\r\n");
+    TAMIS_TRY(expected(r, "expected a value", n));
+    for (size_t more = continuation(r->at + n); more; more = continuation(r->at + n))
+        n += more;
+    if (value) {
+        memcpy(value, r->at, n);
+        value[n] = '\0';
+    }
     r->at += n;
     skip_space(r);
     return TAMIS_OK;
@@ -53,21 +87,21 @@ static int accept(struct reader *r, char c)
     return 1;
 }
 
-static tamis_status read_param(struct reader *r, char key[WORD_MAX], char value[WORD_MAX])
+static tamis_status read_param(struct reader *r, char key[WORD_MAX], char *value)
 {
-    TAMIS_TRY(read_word(r, "expected a parameter's name", 0, key));
+    TAMIS_TRY(read_word(r, "expected a parameter's name", key));
     if (!accept(r, '='))
         return complain(r, "expected \"=\" and a value");
-    return read_word(r, "expected a value", 1, value);
+    return read_value(r, value);
 }
 
 /* Whether key is among the parameters, all well formed, from start up to the one that ends at
  * r->at. They are few: an unknown or repeated one has ended the reading. */
 static int is_repeated(const struct reader *r, const char *start, const char *key)
 {
-    char other[WORD_MAX], value[WORD_MAX];
-    struct reader again = {r->ctx, r->text, start};
-    while (read_param(&again, other, value) == TAMIS_OK && again.at < r->at) {
+    char other[WORD_MAX];
+    struct reader again = {r->ctx, r->text, start, NULL};
+    while (read_param(&again, other, NULL) == TAMIS_OK && again.at < r->at) {
         if (strcmp(other, key) == 0)
             return 1;
         accept(&again, ':');
@@ -77,11 +111,11 @@ static int is_repeated(const struct reader *r, const char *start, const char *ke
 
 static tamis_status read_params(struct reader *r, const tamis_filter *filter, void *params)
 {
-    char key[WORD_MAX], value[WORD_MAX];
+    char key[WORD_MAX];
     const char *start = r->at;
     do {
-        TAMIS_TRY(read_param(r, key, value));
-        TAMIS_TRY(tamis_filter_set(r->ctx, filter, params, key, value));
+        TAMIS_TRY(read_param(r, key, r->value));
+        TAMIS_TRY(tamis_filter_set(r->ctx, filter, params, key, r->value));
         if (is_repeated(r, start, key))
             return tamis_priv_fail(r->ctx, TAMIS_ERR_ARGUMENT, "%s: %s is given twice",
                                    tamis_filter_name(filter), key);
@@ -104,7 +138,7 @@ static tamis_status unknown_filter(tamis_ctx *ctx, const char *name)
 static tamis_status read_filter(struct reader *r, tamis_graph *graph)
 {
     char name[WORD_MAX];
-    TAMIS_TRY(read_word(r, "expected a filter's name", 0, name));
+    TAMIS_TRY(read_word(r, "expected a filter's name", name));
     const tamis_filter *filter = tamis_filter_find(name);
     if (!filter)
         return unknown_filter(r->ctx, name);
@@ -133,8 +167,10 @@ tamis_status tamis_graph_parse(tamis_ctx *ctx, const char *text, tamis_graph **o
     TAMIS_REQUIRE(ctx, text);
     tamis_graph *graph;
     TAMIS_TRY(tamis_graph_create(ctx, &graph));
-    struct reader r = {ctx, text, text};
-    tamis_status status = read_chain(&r, graph);
+    struct reader r = {ctx, text, text, tamis_priv_mem_alloc(ctx, strlen(text) + 1)};
+    tamis_status status = r.value ? read_chain(&r, graph)
+                                  : tamis_priv_fail(ctx, TAMIS_ERR_MEMORY, "chain: no memory");
+    tamis_priv_mem_free(ctx, r.value);
     if (status != TAMIS_OK)
         tamis_graph_free(&graph);
     *out = graph;
@@ -158,6 +194,35 @@ static void put(struct writer *w, const char *text)
     w->length += n;
 }
 
+/* Matrices may be long, so they go straight to their place; others are short. */
+static void put_value(struct writer *w, const struct tamis_graph_item *item, const tamis_param *p)
+{
+    char value[WORD_MAX];
+    if (p->type == TAMIS_PARAM_MATRIX) {
+        size_t room = w->length < w->size ? w->size - w->length : 0;
+        const tamis_matrix *m = tamis_priv_matrix_at(p, item->params);
+        w->length += tamis_priv_matrix_print(p, m, room ? w->buf + w->length : NULL, room);
+        return;
+    }
+    put(w, tamis_filter_get(item->filter, item->params, p->name, value, sizeof value));
+}
+
+/* Whether the parameter prints as its default does. Without memory for the defaults everything is
+ * printed: longer, but right. */
+static int is_default(const struct tamis_graph_item *item, const tamis_param *p,
+                      const void *defaults)
+{
+    char value[WORD_MAX], standard[WORD_MAX];
+    if (!defaults)
+        return 0;
+    if (p->type == TAMIS_PARAM_MATRIX)
+        return memcmp(tamis_priv_matrix_at(p, item->params), tamis_priv_matrix_at(p, defaults),
+                      sizeof(tamis_matrix)) == 0;
+    tamis_filter_get(item->filter, item->params, p->name, value, sizeof value);
+    tamis_filter_get(item->filter, defaults, p->name, standard, sizeof standard);
+    return strcmp(value, standard) == 0;
+}
+
 static void print_filter(struct writer *w, tamis_ctx *ctx, const struct tamis_graph_item *item)
 {
     int count;
@@ -168,16 +233,12 @@ static void print_filter(struct writer *w, tamis_ctx *ctx, const struct tamis_gr
     put(w, tamis_filter_name(item->filter));
     char sep = '=';
     for (int i = 0; i < count; i++) {
-        char value[WORD_MAX], standard[WORD_MAX] = "";
-        tamis_filter_get(item->filter, item->params, params[i].name, value, sizeof value);
-        if (defaults) /* without memory to compare, everything is printed: longer, but right */
-            tamis_filter_get(item->filter, defaults, params[i].name, standard, sizeof standard);
-        if (strcmp(value, standard) == 0)
+        if (is_default(item, &params[i], defaults))
             continue;
         put(w, (char[2]){sep, '\0'});
         put(w, params[i].name);
         put(w, "=");
-        put(w, value);
+        put_value(w, item, &params[i]);
         sep = ':';
     }
     tamis_priv_mem_free(ctx, defaults);

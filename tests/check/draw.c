@@ -115,11 +115,41 @@ static void draw_numbers(test_rng *rng, const tamis_param *param, char *buf, siz
     }
 }
 
+/* Whole numbers, small and large, with zeros or without, fractions, or the product of two rows. */
+static void draw_matrix(test_rng *rng, const tamis_param *param, char *buf, size_t size)
+{
+    static const double scales[] = {3, 30, 3000, 1};
+    int kind = test_rng_below(rng, 4), outer = test_rng_below(rng, 3) == 0, names = 0;
+    int w = 1 + test_rng_below(rng, test_rng_below(rng, 3) ? 5 : 9);
+    int h = 1 + test_rng_below(rng, test_rng_below(rng, 3) ? 5 : 9);
+
+    while (param->words && param->words[names])
+        names++;
+    if (names && test_rng_below(rng, 3) == 0) {
+        snprintf(buf, size, "%s", param->words[test_rng_below(rng, names)]);
+        return;
+    }
+    *buf = '\0';
+    for (int i = 0; i < (outer ? w + h : w * h); i++) {
+        size_t used = strlen(buf);
+        const char *gap = i == 0 ? "" : i % w ? "," : outer ? "x" : ";";
+        double v = scales[kind] * (2 * test_rng_unit(rng) - 0.7);
+        if (kind < 3)
+            v = floor(v);
+        snprintf(buf + used, size - used, "%s%.4g", outer && i > w ? "," : gap,
+                 clamp(v, param->min, param->max));
+    }
+}
+
 static void draw_text(test_rng *rng, const tamis_param *param, tamis_type type, char *buf,
                       size_t size)
 {
     int w, n = 0;
 
+    if (param->type == TAMIS_PARAM_MATRIX) {
+        draw_matrix(rng, param, buf, size);
+        return;
+    }
     if (param->words && test_rng_below(rng, 2)) {
         while (param->words[n])
             n++;
@@ -165,7 +195,7 @@ static void draw_text(test_rng *rng, const tamis_param *param, tamis_type type, 
 static void draw_params(check_machine *machine, test_rng *rng, check_sample *out)
 {
     const tamis_filter *filter = out->filter;
-    char value[256], message[512];
+    char value[1024], message[512];
 
     tamis_filter_defaults(filter, out->params);
     for (int i = 0; i < filter->param_count; i++) {

@@ -37,6 +37,9 @@ static void other_value(const tamis_param *p, char *buf, size_t size)
             snprintf(buf + strlen(buf), size - strlen(buf), "%s%.3g", i ? "," : "",
                      fmax(p->min, fmin(p->max, i + 1.25)));
         break;
+    case TAMIS_PARAM_MATRIX:
+        snprintf(buf, size, "0,-1.5,2;3,4e-05,1");
+        break;
     default:
         v = p->def + (p->odd ? 2 : 1);
         v = v >= p->min && v <= p->max ? v : p->min; /* the default may be "auto", outside */

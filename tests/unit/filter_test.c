@@ -58,7 +58,8 @@ static void refuse(each *e, const char *text)
 static int has_auto(const tamis_param *p)
 {
     return p->type == TAMIS_PARAM_NUMBERS ||
-           (p->type != TAMIS_PARAM_CHOICE && !p->words && (p->def < p->min || p->def > p->max));
+           (p->type != TAMIS_PARAM_CHOICE && p->type != TAMIS_PARAM_MATRIX && !p->words &&
+            (p->def < p->min || p->def > p->max));
 }
 
 static void is_described(each *e)
@@ -94,7 +95,8 @@ static void junk(each *e)
                                       "1,5", "3x",  "x3",  "3%%",   "%",    "3x5x7", "3;"};
     int pairs = e->param->type == TAMIS_PARAM_NUMBERS && e->param->least <= 2;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (!pairs || strcmp(bad[i], "1,5") != 0)
+        if (!(pairs && strcmp(bad[i], "1,5") == 0) &&
+            !(e->param->type == TAMIS_PARAM_MATRIX && strspn(bad[i], "135 ,") == strlen(bad[i])))
             refuse(e, bad[i]);
     assert_int_equal(tamis_filter_set(e->ctx, e->filter, e->params, e->param->name, ""),
                      TAMIS_ERR_ARGUMENT);
@@ -105,7 +107,8 @@ static void ranges(each *e)
     const tamis_param *p = e->param;
     char text[128];
 
-    if (p->type == TAMIS_PARAM_CHOICE || p->type == TAMIS_PARAM_NUMBERS)
+    if (p->type == TAMIS_PARAM_CHOICE || p->type == TAMIS_PARAM_NUMBERS ||
+        p->type == TAMIS_PARAM_MATRIX)
         return;
     if (!p->odd || fmod(p->min, 2) != 0 || p->min == 0) {
         snprintf(text, sizeof text, "%.17g", p->min);
@@ -147,6 +150,8 @@ static void words(each *e)
 {
     char text[128];
 
+    if (e->param->type != TAMIS_PARAM_SIZE)
+        return;
     for (int i = 0; e->param->words && e->param->words[i]; i++) {
         tamis_size size;
         accept(e, e->param->words[i]);
@@ -183,6 +188,53 @@ static void numbers(each *e)
     snprintf(more, sizeof more, "%.17g%s", p->max * 2 + 1,
              strchr(text, ',') ? strchr(text, ',') : "");
     refuse(e, more);
+}
+
+static void matrix_is(each *e, const char *text, int w, int h, int outer, double last,
+                      const char *printed)
+{
+    const tamis_param *p = e->param;
+    tamis_matrix m;
+    char again[128];
+
+    accept(e, text);
+    memcpy(&m, (char *)e->params + p->offset, sizeof m);
+    assert_true(m.w == w && m.h == h && m.outer == outer);
+    assert_true(m.v[(outer ? w + h : w * h) - 1] == last);
+    assert_string_equal(tamis_filter_get(e->filter, e->params, p->name, again, sizeof again),
+                        printed);
+}
+
+/* Rows and columns in all their spellings, names, and as many numbers as fit. */
+static void matrices(each *e)
+{
+    enum { SIDE = 32 };
+    static char text[2 * SIDE * SIDE + 3];
+    char again[64];
+
+    if (e->param->type != TAMIS_PARAM_MATRIX)
+        return;
+    matrix_is(e, "1 2 3; 4 5 6", 3, 2, 0, 6, "1,2,3;4,5,6");
+    matrix_is(e, " -1, .5 ;3e2 ,4 ", 2, 2, 0, 4, "-1,0.5;300,4");
+    matrix_is(e, "1,2,3x4,5", 3, 2, 1, 5, "1,2,3x4,5");
+    matrix_is(e, "1;2\n;3", 1, 3, 0, 3, "1;2;3");
+    for (int i = 0; e->param->words && e->param->words[i]; i++) {
+        accept(e, e->param->words[i]);
+        assert_string_equal(
+            tamis_filter_get(e->filter, e->params, e->param->name, again, sizeof again),
+            e->param->words[i]);
+    }
+    refuse(e, "1,2;3");
+    refuse(e, "1,2;3,4x5");
+    refuse(e, "1,2,");
+    refuse(e, ";1");
+    for (int i = 0; i < SIDE * SIDE; i++)
+        memcpy(text + 2 * i, i % SIDE == SIDE - 1 ? "1;" : "1,", 2);
+    text[2 * SIDE * SIDE - 1] = '\0';
+    accept(e, text);
+    memcpy(text + 2 * SIDE * SIDE - 1, ";1", 3);
+    assert_int_equal(tamis_filter_set(e->ctx, e->filter, e->params, e->param->name, text),
+                     TAMIS_ERR_ARGUMENT);
 }
 
 static void sizes(each *e)
@@ -259,6 +311,9 @@ static void check_rejects(each *e)
         break;
     case TAMIS_PARAM_NUMBERS:
         memcpy(at, &(int){e->param->most + 1}, sizeof(int));
+        break;
+    case TAMIS_PARAM_MATRIX:
+        ((tamis_matrix *)(void *)at)->name = -1;
     }
     assert_int_equal(tamis_filter_check(e->ctx, e->filter, e->params), TAMIS_ERR_ARGUMENT);
     unit_message_has(e->ctx, e->param->name);
@@ -307,6 +362,7 @@ EACH(choices_by_name, choices)
 EACH(sizes_one_or_two_sides, sizes)
 EACH(sizes_by_word, words)
 EACH(numbers_as_many_as_allowed, numbers)
+EACH(matrices_in_rows, matrices)
 EACH(values_in_levels_or_per_cent, values)
 EACH(auto_where_it_is_the_default, automatic)
 EACH(structs_are_checked, check_rejects)
@@ -356,6 +412,7 @@ int main(void)
         cmocka_unit_test(sizes_one_or_two_sides),
         cmocka_unit_test(sizes_by_word),
         cmocka_unit_test(numbers_as_many_as_allowed),
+        cmocka_unit_test(matrices_in_rows),
         cmocka_unit_test(values_in_levels_or_per_cent),
         cmocka_unit_test(auto_where_it_is_the_default),
         cmocka_unit_test(structs_are_checked),
