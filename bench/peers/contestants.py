@@ -118,6 +118,10 @@ class OpenCV5Run:
             self.run = lambda: cv2.GaussianBlur(src, (k, k), row.sigma, dst=dst)
         elif row.filter == "box":
             self.run = lambda: cv2.blur(src, (k, k), dst=dst)
+        elif row.filter == "convolve":
+            weights = np.array(row.kernel, np.float32)
+            weights /= weights.sum()
+            self.run = lambda: cv2.filter2D(src, -1, weights, dst=dst)
         elif row.filter == "median":
             self.run = lambda: cv2.medianBlur(src, k, dst=dst)
         else:
@@ -133,7 +137,8 @@ class OpenCV5Run:
 class Job(c.Structure):  # peer_job
     _fields_ = [("filter", c.c_char_p), ("type", c.c_char_p), ("w", c.c_int), ("h", c.c_int),
                 ("channels", c.c_int), ("threads", c.c_int), ("ksize", c.c_int),
-                ("sigma", c.c_double), ("sigma_color", c.c_double)]
+                ("sigma", c.c_double), ("sigma_color", c.c_double),
+                ("kernel", c.POINTER(c.c_float))]
 
 
 class Library:
@@ -149,8 +154,11 @@ class Library:
         self.version = self.lib.peer_version().decode()
 
     def open(self, row, picture):
+        weights = np.array(row.kernel or [[1]], np.float32)
+        weights /= weights.sum()
         job = Job(row.filter.encode(), row.type.encode(), picture.shape[1], picture.shape[0],
-                  row.channels, self.threads, row.ksize, row.sigma, row.sigma_color)
+                  row.channels, self.threads, row.ksize, row.sigma, row.sigma_color,
+                  weights.ctypes.data_as(c.POINTER(c.c_float)))
         peer = self.lib.peer_open(c.byref(job), c.c_void_p(picture.ctypes.data))
         return LibraryRun(self, job, c.c_void_p(peer), picture) if peer else None
 

@@ -17,7 +17,7 @@ struct Peer {
     std::string filter;
     int ksize;
     double sigma, sigma_color;
-    cv::Mat src, dst;
+    cv::Mat kernel, src, dst;
 };
 
 int depth_of(const char *type)
@@ -31,6 +31,8 @@ void filter(Peer &p)
         cv::GaussianBlur(p.src, p.dst, cv::Size(p.ksize, p.ksize), p.sigma);
     else if (p.filter == "box")
         cv::blur(p.src, p.dst, cv::Size(p.ksize, p.ksize));
+    else if (p.filter == "convolve")
+        cv::filter2D(p.src, p.dst, -1, p.kernel);
     else if (p.filter == "median")
         cv::medianBlur(p.src, p.dst, p.ksize);
     else
@@ -44,7 +46,8 @@ bool has(const peer_job &job)
         return u8 || job.ksize <= 5;
     if (!strcmp(job.filter, "bilateral"))
         return (u8 || !strcmp(job.type, "f32")) && (job.channels == 1 || job.channels == 3);
-    return !strcmp(job.filter, "gaussian") || !strcmp(job.filter, "box");
+    return !strcmp(job.filter, "gaussian") || !strcmp(job.filter, "box") ||
+           !strcmp(job.filter, "convolve");
 }
 
 } // namespace
@@ -63,8 +66,11 @@ void *peer_open(const peer_job *job, const void *src)
         cv::setNumThreads(job->threads);
         cv::ocl::setUseOpenCL(false);
         int type = CV_MAKETYPE(depth_of(job->type), job->channels);
-        auto *p = new Peer{job->filter, job->ksize, job->sigma, job->sigma_color, {}, {}};
+        auto *p = new Peer{job->filter, job->ksize, job->sigma, job->sigma_color, {}, {}, {}};
         cv::Mat(job->h, job->w, type, const_cast<void *>(src)).copyTo(p->src);
+        if (p->filter == "convolve")
+            cv::Mat(job->ksize, job->ksize, CV_32F, const_cast<float *>(job->kernel))
+                .copyTo(p->kernel);
         p->dst.create(job->h, job->w, type);
         return p;
     } catch (const std::exception &) {

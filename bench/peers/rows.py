@@ -39,6 +39,16 @@ class Row:
         return COLOR / 255 if self.type == "f32" else COLOR
 
     @property
+    def kernel(self):
+        """Of convolve: a sharpening one, or weights that are no product of a column and a row."""
+        if self.filter != "convolve":
+            return []
+        if self.ksize == 3:
+            return [[0, -1, 0], [-1, 5, -1], [0, -1, 0]]
+        k = range(self.ksize)
+        return [[(7 * x * x + 5 * y * y + 3 * x * y + x) % 23 + 1 for x in k] for y in k]
+
+    @property
     def chain(self):
         """The filter in tamis' words. OpenCV's median repeats the edge; all else mirrors."""
         if self.filter == "gaussian":
@@ -47,6 +57,9 @@ class Row:
             return f"median=ksize={self.ksize}:border=replicate"
         if self.filter == "box":
             return f"box=ksize={self.ksize}"
+        if self.filter == "convolve":
+            rows = (",".join(map(str, row)) for row in self.kernel)
+            return "convolve=kernel=" + ";".join(rows)
         compat = "" if self.variant else ":compat=opencv"
         return (f"bilateral=ksize={self.ksize}:sigma_space={SPACE}"
                 f":sigma_color={self.sigma_color:.9g}{compat}")
@@ -88,6 +101,15 @@ def box():
         yield Row("box", "f32", 1, "hd", k, 1, tolerance=2e-6)
 
 
+def convolve():
+    for type, targets in ("u8", (3, 6)), ("u16", (8, 8)), ("f32", (1, 2)):
+        for k, target in zip((3, 7), targets):
+            # OpenCV rounds its products of 8 and 16 bit with floats.
+            yield Row("convolve", type, 1, "hd", k, target, quick=type != "f32",
+                      tolerance=1 if type != "f32" else 2e-6)
+    yield Row("convolve", "u8", 3, "hd", 3, 2, tolerance=1)
+
+
 def median():
     for k, target in (3, 2.5), (5, 5), (7, 30), (15, 5), (31, 3):
         yield Row("median", "u8", 1, "hd", k, target, quick=k < 31)
@@ -113,4 +135,4 @@ def bilateral():
 
 
 def all_rows():
-    return [*gaussian(), *box(), *median(), *bilateral()]
+    return [*gaussian(), *box(), *convolve(), *median(), *bilateral()]

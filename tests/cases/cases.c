@@ -134,6 +134,7 @@ int main(void)
     case_nlmeans();
     case_alpha();
     case_box();
+    case_convolve();
     case_turns();
     case_matrices();
     case_wide();

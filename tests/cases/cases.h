@@ -41,6 +41,7 @@ void case_seams(void);      /* G02, and any tiling of any filter */
 void case_gaussian(void);   /* G04, G05, G06 */
 void case_views(void);      /* G07 */
 void case_median_nan(void); /* G09 */
+void case_convolve(void);   /* G23, G24 */
 void case_bilateral(void);  /* G10 */
 void case_nlmeans(void);    /* G11 */
 void case_alpha(void);      /* G12 */

@@ -224,9 +224,11 @@ void case_locality(void)
                                          "bilateral=sigma_space=2:sigma_color=10%:ksize=7",
                                          "nlmeans=h=20%:search=9x5:patch=5x3",
                                          "box=ksize=8x5",
-                                         "box=ksize=20x17"};
+                                         "box=ksize=20x17",
+                                         "convolve=kernel=1,2,3;4,5,6:flip=on",
+                                         "convolve=kernel=1.1,2,3,1x4,5,6.3,1,2"};
 
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 10; i++)
         for (int cpu = 0; cpu < CASE_CPUS && case_has("G08", chains[i]); cpu++) {
             if (!case_ctx[cpu])
                 continue;

@@ -108,11 +108,14 @@ static void callers_share_a_plan(tamis_ctx *ctx, const char *chain, tamis_type t
 
 void case_threads(void)
 {
-    static const char *const chains[] = {"gaussian=sigma=2", "median=ksize=5",
+    static const char *const chains[] = {"gaussian=sigma=2",
+                                         "median=ksize=5",
                                          "bilateral=sigma_space=2:sigma_color=20:ksize=5",
-                                         "nlmeans=search=7:patch=3", "box=ksize=12"};
+                                         "nlmeans=search=7:patch=3",
+                                         "box=ksize=12",
+                                         "convolve=kernel=gauss5"};
 
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         if (!case_has("G25", chains[i]))
             continue;
         same_for_thread_counts(chains[i]);

@@ -250,6 +250,33 @@ class Chains(Case):
         self.tamis("explain", "gaussian", "--type", "u9", code=2)
 
 
+class Kernels(Case):
+    """Numbers from the command line and from files."""
+
+    def test_files(self):
+        self.write("k.txt", b"# a comment\n\n1 2  3\r\n4 5 6 # and one here\n7 8 9\n")
+        self.write("k.csv", b"1,2,3\n4, 5,6\n7,8,9\n")
+        self.tamis("convolve", "--kernel", "1 2 3; 4 5 6; 7 8 9", "in.png", "-o", "want.png")
+        self.tamis("run", "convolve=kernel=1,2,3;4,5,6;7,8,9", "in.png", "-o", "a.png")
+        self.tamis("convolve", "--kernel", "@k.txt", "in.png", "-o", "b.png")
+        self.tamis("convolve", "--kernel=@k.csv", "in.png", "-o", "c.png")
+        self.tamis("run", "gaussian=sigma=0.1:ksize=3,convolve=kernel=@k.csv:border=reflect101",
+                   "in.png", "-o", "d.png")
+        for name in "abcd":
+            self.assertEqual(self.read(name + ".png"), self.read("want.png"), name)
+
+    def test_bad_files(self):
+        self.write("empty", b"")
+        self.write("words", b"one two\n")
+        self.write("uneven", b"1 2\n3\n")
+        self.tamis("convolve", "--kernel", "@none.txt", "in.png", "-o", "x.png", code=3)
+        self.tamis("run", "convolve=kernel=@none.txt", "in.png", "-o", "x.png", code=3)
+        self.tamis("convolve", "--kernel", "@empty", "in.png", "-o", "x.png", code=3)
+        self.tamis("convolve", "--kernel", "@words", "in.png", "-o", "x.png", code=2)
+        self.tamis("convolve", "--kernel", "@uneven", "in.png", "-o", "x.png", code=2)
+        self.assertNotIn("x.png", self.names())
+
+
 class Compare(Case):
     def setUp(self):
         super().setUp()

@@ -120,6 +120,28 @@ def box(a, o):
     return windows(a, kw, kh, o["border"], o["border_value"], anchor).mean(axis=(2, 3))
 
 
+GAUSS5 = "1,4,7,4,1;4,16,26,16,4;7,26,41,26,7;4,16,26,16,4;1,4,7,4,1"
+NAMED = {"sharpen": "0,-1,0;-1,5,-1;0,-1,0", "gauss5": GAUSS5, "emboss": "-2,-1,0;-1,1,1;0,1,2"}
+
+
+def convolve(a, o):
+    """Correlation; flip=on turns kernel and anchor."""
+    text = NAMED.get(o["kernel"], o["kernel"])
+    if "x" in text:
+        row, column = ([float(v) for v in part.split(",")] for part in text.split("x"))
+        k = np.outer(column, row)
+    else:
+        k = np.array([[float(v) for v in row.split(",")] for row in text.split(";")])
+    kh, kw = k.shape
+    anchor = int(o.get("anchor_x", kw // 2)), int(o.get("anchor_y", kh // 2))
+    divisor = o.get("divisor", k.sum() if abs(k.sum()) > 1e-9 else 1)
+    if o.get("flip") == "on":
+        k, anchor = k[::-1, ::-1], (kw - 1 - anchor[0], kh - 1 - anchor[1])
+    win = windows(a, kw, kh, o["border"], o["border_value"], anchor)
+    used = np.where((k == 0)[None, None, :, :, None], 0, win * k[None, None, :, :, None])
+    return used.sum(axis=(2, 3)) / divisor + o.get("bias", 0)
+
+
 def median(a, o):
     """The value of rank floor(p/100 * (n-1) + 1/2); NaN where the window holds one."""
     kw, kh = o["ksize"]
@@ -318,7 +340,7 @@ def options(text):
         elif "," in value:
             o[key] = value
         else:
-            o[key] = value if value[0].isalpha() else float(value)
+            o[key] = value if value[0].isalpha() or key == "kernel" else float(value)
     o.setdefault("sigma_x", o.get("sigma"))
     o.setdefault("sigma_y", o.get("sigma"))
     return o
@@ -337,8 +359,9 @@ def record(chain, kind, channels, w, h, pattern, guide="-"):
     elif name in EDGES:
         out = laplacian(a, o) if name == "laplacian" else slope(a, o, name)
     else:
-        out = {"gaussian": gaussian, "box": box, "median": median, "nlmeans": nlmeans,
-               "affine": affine, "rotate": rotate, "perspective": perspective}[name](a, o)
+        out = {"gaussian": gaussian, "box": box, "convolve": convolve, "median": median,
+               "nlmeans": nlmeans, "affine": affine, "rotate": rotate,
+               "perspective": perspective}[name](a, o)
     result = slope_type(name, kind, o) if name in EDGES else kind
     if result in RANGE:
         out = np.clip(np.nan_to_num(out) if name in EDGES else out, *RANGE[result])
@@ -411,6 +434,25 @@ def box_records():
             yield record(f"box=ksize=6x4:anchor_x={x}:anchor_y={y}", kind, 1, 12, 9, "noise")
     for k in ("3", "8x5", "12"):
         yield record(f"box=ksize={k}", "f32", 1, 15, 11, "nan")
+
+
+def convolve_records():
+    uneven = "3,-1,4;1,-5,9;-2,6,5"
+    decimals = "0.11,0.07,0.93,0.2;0.31,-0.4,0.05,0.01;0.6,0.02,0.3,0.1"
+    for kind in ("u8", "u16", "s16", "f32"):
+        for k in ("sharpen", "gauss5", "emboss", uneven, decimals, "1,2,1x1,3,4,1", "-0.5,1.5",
+                  "0.1,0.25,0.4,0.2,0.05x0.3,0.1,0.2,0.4,0.1,0.35,0.05", "250,-3;7,120"):
+            yield record(f"convolve=kernel={k}", kind, 1, 17, 13, "noise")
+        yield record(f"convolve=kernel={uneven}:flip=on", kind, 3, 11, 9, "edges")
+        yield record(f"convolve=kernel={decimals}:flip=on", kind, 1, 11, 9, "noise")
+        yield record(f"convolve=kernel={uneven}:anchor_x=0:anchor_y=2", kind, 1, 11, 9, "noise")
+        yield record("convolve=kernel=1,2;3,4:anchor_x=0:flip=on", kind, 1, 11, 9, "noise")
+        yield record("convolve=kernel=emboss:divisor=3:bias=12", kind, 1, 11, 9, "noise")
+        yield record("convolve=kernel=0.3,-0.3:bias=12.7", kind, 1, 11, 9, "extremes")
+        for border in ("reflect", "replicate", "wrap", "valid", "constant:border_value=37"):
+            yield record(f"convolve=kernel={uneven}:border={border}", kind, 1, 9, 7, "noise")
+    yield record("convolve=kernel=sharpen", "f32", 1, 15, 11, "nan")
+    yield record(f"convolve=kernel={decimals}", "f32", 1, 15, 11, "nan")
 
 
 def median_records():
@@ -508,6 +550,7 @@ if __name__ == "__main__":
     write("perspective.bin", perspective_records())
     write("gaussian.bin", gaussian_records())
     write("box.bin", box_records())
+    write("convolve.bin", convolve_records())
     write("median.bin", median_records())
     write("bilateral.bin", bilateral_records())
     write("nlmeans.bin", nlmeans_records())

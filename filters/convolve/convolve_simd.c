@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Vector kernels in binary32, in the order of the reference, and the table of all. Source rows of
+ * integers are copied as lines of floats. Each sample that is loaded serves all output rows whose
+ * windows hold it. Loops run over whole vectors; what they compute beyond a row's end is not
+ * stored. */
+#include "convolve_kernel.h"
+
+#include "cpu/simd_f32.h"
+
+#if defined(TAMIS_HAVE_FMA)
+
+/* Accumulators that fit the registers. */
+enum { ROWS = CONVOLVE_ROWS, N32 = TV_FLOATS, WIDE = TV_BYTES == 64 ? 4 : 2 };
+
+/* The source rows of a tile as floats: in place, or the last ones in turns in as many lines. */
+struct lines {
+    const void *const *rows; /* from the first one of the first output row's window on */
+    tamis_type type;
+    ptrdiff_t first; /* sample */
+    int samples;
+    float *data;
+    size_t stride;
+    int count; /* of lines */
+    int next;  /* source row that is copied next */
+    int last;  /* source row that exists */
+};
+
+TAMIS_INLINE int existing(const struct lines *l, int row)
+{
+    return row < l->last ? row : l->last;
+}
+
+/* lines[j] becomes source row y + j. */
+TAMIS_INLINE void find_lines(struct lines *l, int y, const float **lines)
+{
+    for (int j = 0; j < l->count && l->type == TAMIS_F32; j++)
+        lines[j] = (const float *)l->rows[existing(l, y + j)] + l->first;
+    if (l->type == TAMIS_F32)
+        return;
+    for (; l->next < y + l->count; l->next++) {
+        const void *row = l->rows[existing(l, l->next)];
+        float *line = l->data + (size_t)(l->next % l->count) * l->stride;
+        for (int x = 0; x < l->samples; x += N32)
+            tv_store_f32(line + x, tv_widen_f32(l->type, row, l->first + x));
+    }
+    for (int j = 0; j < l->count; j++)
+        lines[j] = l->data + (size_t)((y + j) % l->count) * l->stride;
+}
+
+/* ---- sums of a block of samples of ROWS output rows */
+
+typedef tv_f32 block[ROWS][WIDE];
+
+TAMIS_INLINE void begin(block sum, float v)
+{
+    for (int r = 0; r < ROWS; r++)
+        for (int u = 0; u < WIDE; u++)
+            sum[r][u] = tv_splat_f32(v);
+}
+
+/* Kernels with zeros: tap by tap. */
+TAMIS_INLINE void add_taps(block sum, const float *const *lines, const struct convolve_coef *c,
+                           int x)
+{
+    for (int i = 0; i < c->count; i++) {
+        const struct convolve_tap *tap = &c->taps[i];
+        for (int r = 0; r < ROWS; r++)
+            for (int u = 0; u < WIDE; u++)
+                sum[r][u] = tv_fma_f32(tv_splat_f32(tap->f),
+                                       tv_load_f32(lines[tap->row + r] + tap->column + x + u * N32),
+                                       sum[r][u]);
+    }
+}
+
+/* One source row for the output rows from .. to: the row is number `line` of the first one's
+ * window. */
+TAMIS_INLINE void add_line(block sum, const float *at, const float *taps, int w, int line, int h,
+                           int inner)
+{
+    for (int i = 0; i < w; i++) {
+        tv_f32 v[WIDE];
+        for (int u = 0; u < WIDE; u++)
+            v[u] = tv_load_f32(at + i + u * N32);
+        for (int r = 0; r < ROWS; r++) {
+            int row = line - r;
+            if (!inner && (row < 0 || row >= h))
+                continue;
+            tv_f32 tap = tv_splat_f32(taps[row * w + i]);
+            for (int u = 0; u < WIDE; u++)
+                sum[r][u] = tv_fma_f32(tap, v[u], sum[r][u]);
+        }
+    }
+}
+
+/* Kernels of w x h taps without zeros. */
+TAMIS_INLINE void add_dense(block sum, const float *const *lines, const float *taps, int w, int h,
+                            int x)
+{
+    for (int line = 0; line < h + ROWS - 1; line++) {
+        if (line >= ROWS - 1 && line < h)
+            add_line(sum, lines[line] + x, taps, w, line, h, 1);
+        else
+            add_line(sum, lines[line] + x, taps, w, line, h, 0);
+    }
+}
+
+/* ---- from sums to samples */
+
+TAMIS_INLINE tv_f32 finished(tv_f32 v, const struct convolve_coef *c, tamis_type type)
+{
+    const float round = 12582912; /* 1.5 * 2^23: adding it rounds, ties to even */
+    const float lo = type == TAMIS_S16 ? -32768 : 0;
+    const float hi = type == TAMIS_U8 ? 255 : type == TAMIS_U16 ? 65535 : 32767;
+    if (c->bias != 0)
+        v += c->bias;
+    if (type == TAMIS_F32)
+        return v;
+    v = tv_min_f32(tv_max_f32(v, tv_splat_f32(lo)), tv_splat_f32(hi));
+    return (v + round) - round;
+}
+
+TAMIS_INLINE void store_block(const tamis_tile *t, const struct convolve_coef *c, tamis_type type,
+                              int x, int y, block sum)
+{
+    for (int r = 0; r < ROWS && y + r < t->h; r++) {
+        char *dst = (char *)t->dst[0] + (y + r) * t->dst_stride[0];
+        for (int u = 0; u < WIDE; u++)
+            tv_store_samples(type, dst, x + u * N32, t->w - x - u * N32,
+                             finished(sum[r][u], c, type));
+    }
+}
+
+/* ---- tiles */
+
+static struct lines make_lines(const tamis_tile *t, const struct convolve_coef *c, tamis_type type,
+                               float *data)
+{
+    struct lines l = {
+        .rows = t->src[0] - c->top,
+        .type = type,
+        .first = -(ptrdiff_t)c->left,
+        .samples = t->w + c->w - 1,
+        .data = data,
+        .count = c->h + ROWS - 1,
+        .last = t->h + c->h - 2,
+    };
+    l.stride = ((size_t)l.samples + CONVOLVE_SLACK / 2) / 16 * 16;
+    return l;
+}
+
+/* Floats that pointers to lines take. */
+TAMIS_INLINE size_t pointers(const struct convolve_coef *c)
+{
+    return ((size_t)c->h + ROWS) * sizeof(void *) / sizeof(float) / 16 * 16 + 16;
+}
+
+TAMIS_INLINE void direct_plane(const tamis_tile *t, const struct convolve_coef *c, void *scratch,
+                               tamis_type type)
+{
+    const float **lines = scratch;
+    struct lines l = make_lines(t, c, type, (float *)scratch + pointers(c));
+    for (int y = 0; y < t->h; y += ROWS) {
+        find_lines(&l, y, lines);
+        for (int x = 0; x < t->w; x += WIDE * N32) {
+            block sum;
+            begin(sum, c->count ? -0.0f : 0);
+            if (c->dense)
+                add_dense(sum, lines, c->dense, c->w, c->h, x);
+            else
+                add_taps(sum, lines, c, x);
+            store_block(t, c, type, x, y, sum);
+        }
+    }
+}
+
+/* Columns into rows of sums, then those. */
+TAMIS_INLINE void separable_plane(const tamis_tile *t, const struct convolve_coef *c, void *scratch,
+                                  tamis_type type)
+{
+    const float **lines = scratch;
+    struct lines l = make_lines(t, c, type, (float *)scratch + pointers(c));
+    float *sums = l.data + (size_t)l.count * l.stride;
+    for (int y = 0; y < t->h; y += ROWS) {
+        find_lines(&l, y, lines);
+        for (int x = 0; x < l.samples; x += WIDE * N32) {
+            block sum;
+            begin(sum, -0.0f);
+            add_dense(sum, lines, c->column, 1, c->h, x);
+            for (int r = 0; r < ROWS; r++)
+                for (int u = 0; u < WIDE; u++)
+                    tv_store_f32(sums + (size_t)r * l.stride + x + u * N32, sum[r][u]);
+        }
+        for (int x = 0; x < t->w; x += WIDE * N32) {
+            block sum;
+            begin(sum, -0.0f);
+            for (int i = 0; i < c->w; i++)
+                for (int r = 0; r < ROWS; r++)
+                    for (int u = 0; u < WIDE; u++)
+                        sum[r][u] = tv_fma_f32(
+                            tv_splat_f32(c->row[i]),
+                            tv_load_f32(sums + (size_t)r * l.stride + x + i + u * N32), sum[r][u]);
+            store_block(t, c, type, x, y, sum);
+        }
+    }
+}
+
+TAMIS_INLINE void planes(const tamis_tile *t, const void *coef, void *scratch, tamis_type type,
+                         int separable)
+{
+    const struct convolve_coef copy = *(const struct convolve_coef *)coef;
+    for (int p = 0; p < t->planes; p++) {
+        tamis_tile one = convolve_plane(t, p);
+        if (separable)
+            separable_plane(&one, &copy, scratch, type);
+        else
+            direct_plane(&one, &copy, scratch, type);
+    }
+}
+
+#define ROW(name, type, separable)                                                                 \
+    static void TAMIS_FN(name)(const tamis_tile *t, const void *coef, void *scratch)               \
+    {                                                                                              \
+        planes(t, coef, scratch, type, separable);                                                 \
+    }
+ROW(direct_u8, TAMIS_U8, 0)
+ROW(direct_u16, TAMIS_U16, 0)
+ROW(direct_s16, TAMIS_S16, 0)
+ROW(direct_f32, TAMIS_F32, 0)
+ROW(separable_u8, TAMIS_U8, 1)
+ROW(separable_u16, TAMIS_U16, 1)
+ROW(separable_s16, TAMIS_S16, 1)
+ROW(separable_f32, TAMIS_F32, 1)
+#undef ROW
+
+#endif
+
+extern const tamis_kernel TAMIS_FN(convolve_kernels)[];
+const tamis_kernel TAMIS_FN(convolve_kernels)[] = {
+    {"whole", TAMIS_U8, TV_CPU, TAMIS_FN(tamis_priv_convolve_u8), 0},
+    {"whole", TAMIS_U16, TV_CPU, TAMIS_FN(tamis_priv_convolve_u16), 0},
+    {"whole", TAMIS_S16, TV_CPU, TAMIS_FN(tamis_priv_convolve_s16), 0},
+#if defined(TAMIS_HAVE_FMA)
+    {"direct", TAMIS_U8, TV_CPU, TAMIS_FN(direct_u8), 0},
+    {"direct", TAMIS_U16, TV_CPU, TAMIS_FN(direct_u16), 0},
+    {"direct", TAMIS_S16, TV_CPU, TAMIS_FN(direct_s16), 0},
+    {"direct", TAMIS_F32, TV_CPU, TAMIS_FN(direct_f32), 0},
+    {"separable", TAMIS_U8, TV_CPU, TAMIS_FN(separable_u8), 0},
+    {"separable", TAMIS_U16, TV_CPU, TAMIS_FN(separable_u16), 0},
+    {"separable", TAMIS_S16, TV_CPU, TAMIS_FN(separable_s16), 0},
+    {"separable", TAMIS_F32, TV_CPU, TAMIS_FN(separable_f32), 0},
+#endif
+    {NULL},
+};
