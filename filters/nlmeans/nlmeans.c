@@ -245,37 +245,43 @@ static int reverse(int i)
 static void fill_tables(nlmeans_tables *t, double one)
 {
     for (int i = 0; i < 64; i++)
-        t->power[i] = (uint16_t)rint(one * exp2(-i / 64.0));
-    for (int i = 0; i < 32; i++)
-        t->fine[i] = (uint16_t)fmin(65535, rint(65536 * exp2(-i / 2048.0)));
+        t->power[i] = (uint16_t)rint(one * exp2(-(i + 0.5) / 64));
     for (int i = 0; i < NLMEANS_PHASES; i++)
-        for (int e = 1; e < 32; e++) {
+        for (int e = 0; e < 32; e++) {
             double part = (reverse(i) + 0.5) / NLMEANS_PHASES, unit = exp2(e + 1);
             double v = e <= 15 ? part * unit : fmax(0, 65536 - (1 - part) * unit);
             t->threshold[i][e] = (uint16_t)fmin(65535, v);
         }
 }
 
-/* Whole sums where they hold all that has a weight; then t = 2048 * octave * sum. Others are scaled
- * to be t. 0 where neither holds it. */
-static int scale_levels(nlmeans_levels *v, double octave, double floor, double reach)
+/* Sums that are t. Sums over the width of a patch must fit 16 bits, which decides about the
+ * precision of t: rounding squares then moves no pixel by more than about 1/h levels. */
+static int scale_levels(nlmeans_levels *v, double octave, double floor, double reach, double width)
 {
-    if (floor + reach / octave <= 65535) {
-        double factor = 2048 * octave;
-        v->exact = 1;
-        for (; factor >= 1 && v->shift < 15; v->shift++)
-            factor /= 2;
-        v->limit = (uint16_t)(65535 >> v->shift);
-        v->factor = (uint16_t)fmin(65535, 65536 * factor);
-        v->floor = (uint16_t)rint(floor);
-        return 1;
-    }
-    double factor = 65536 * 2048 * octave;
-    if (factor > 65535 || floor * octave + reach > 32)
+    int bits = (int)fmin(11, log2(65535 / (65025 * octave * width)));
+    double factor = 65536 * octave * exp2(bits);
+    if (bits < 7 || exp2(bits) * (floor * octave + reach) > 65535)
         return 0;
+    v->octave = (uint16_t)bits;
     v->factor = (uint16_t)rint(factor);
-    v->round = (uint16_t)(v->factor > 1 ? 32768 / v->factor : 32767);
-    v->floor = (uint16_t)rint(2048 * octave * floor);
+    v->round = (uint16_t)fmin(510, 32768 / fmax(1, factor)); /* 65025 + 510 is 16 bits long */
+    v->floor = (uint16_t)rint(exp2(bits) * octave * floor);
+    return 1;
+}
+
+/* Whole sums, where they hold all that has a weight. */
+static int whole_levels(nlmeans_levels *v, double octave, double floor, double reach)
+{
+    double factor = 2048 * octave;
+    if (floor + reach / octave > 65535)
+        return 0;
+    v->whole = 1;
+    v->octave = 11;
+    for (; factor >= 1 && v->shift < 15; v->shift++)
+        factor /= 2;
+    v->limit = (uint16_t)(65535 >> v->shift);
+    v->factor = (uint16_t)fmin(65535, 65536 * factor);
+    v->floor = (uint16_t)rint(floor);
     return 1;
 }
 
@@ -291,13 +297,15 @@ static tamis_status plan_levels(tamis_node *node, nlmeans_coef *k)
     /* Together, what has less weight than 2^-reach moves no pixel by more than 1/4 level. */
     double reach = log2(4.0 * 255 * others);
     nlmeans_levels v = {0};
-    if (!scale_levels(&v, k->range / (log(2) * summed), k->floor * summed, reach))
+    double octave = k->range / (log(2) * summed), floor = k->floor * summed;
+    if (!scale_levels(&v, octave, floor, reach, (2 * k->px + 1) * k->colors) &&
+        !whole_levels(&v, octave, floor, reach))
         return TAMIS_OK;
     nlmeans_tables *t = tamis_priv_node_alloc(node, sizeof *t);
     if (!t)
         return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "nlmeans: out of memory");
     fill_tables(t, others > 513 ? 65535 / 2.0 : 65535);
-    v.one = (uint16_t)(((t->power[0] * 65535u >> 16) + 1) / 2);
+    v.one = others > 513 ? 16384 : 32767;
     v.tables = t;
     k->levels = v;
     return TAMIS_OK;
@@ -307,9 +315,10 @@ static size_t levels_scratch(const nlmeans_coef *k, int w, int h)
 {
     size_t run = (size_t)nlmeans_run(k, w), colors = (size_t)k->colors;
     size_t sx = (size_t)k->sx, px = (size_t)k->px, source = nlmeans_source_rows(k, h);
-    return 64 * ((size_t)h * (run + 2 * sx) * 2 * (colors + 1) +
-                 NLMEANS_GROUP * ((2 * px + 2) * run + 2 * NLMEANS_GROUP) +
-                 colors * source * (run + 2 * (sx + px)));
+    return 64 *
+           ((size_t)h * (run + 2 * sx) * 2 * (colors + 1) + NLMEANS_GROUP * (2 * px + 2) * run +
+            (NLMEANS_GROUP + 1) * (run + 2 * NLMEANS_GROUP) +
+            colors * source * (run + 2 * (sx + px)));
 }
 
 static size_t scratch(const void *coef, int w, int h, int step)
@@ -320,7 +329,7 @@ static size_t scratch(const void *coef, int w, int h, int step)
     size_t result = (size_t)h * nlmeans_result_row(w, step);
     size_t rows = (2 * (size_t)k->py + 1 + 2) * nlmeans_source_row(k, w, step);
     size_t floats = planes * nlmeans_address_bytes(k, h) +
-                    (planes * source + ((size_t)k->colors + 1) * result + rows) * sizeof(float);
+                    (planes * source + 2 * ((size_t)k->colors + 1) * result + rows) * sizeof(float);
     size_t levels = k->levels.tables ? levels_scratch(k, w, h) : 0;
     return floats > levels ? floats : levels;
 }
@@ -352,9 +361,11 @@ static tamis_status plan(tamis_node *node)
         TAMIS_TRY(plan_levels(node, k));
     node->tile_w = 256;
     node->tile_h = 96;
-    if (k->levels.tables) {
-        node->tile_w = 9 * 32 - 2 * k->sx;
-        node->tile_h = 48;
+    if (k->levels.tables) { /* long runs have little beside them; rows are to stay in cache */
+        node->tile_w = (k->colors > 1 ? 17 : 14) * 32 - 2 * (k->sx + k->px);
+        node->tile_h = k->colors > 1 ? 48 : 64;
+        if (node->tile_w < 256)
+            node->tile_w = 256;
     }
     node->coef = k;
     node->scratch = copy ? NULL : scratch;

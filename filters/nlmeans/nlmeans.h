@@ -46,7 +46,7 @@
  * weights. With separate, and with alpha=straight, it is filtered alone.
  *
  * Integer results are within one level of the definition in exact arithmetic, and almost always
- * its nearest level; float results within 3e-5 of it, relative to max(1, |result|).
+ * its nearest level; float results within 1e-5 of it, relative to max(1, |result|).
  *
  * Cost grows with the area of the search window. Bad at: pixels that have no like in the search
  * window (they keep their noise), single wild pixels (use median), noise coarser than the patch. */

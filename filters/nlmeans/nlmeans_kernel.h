@@ -5,25 +5,25 @@
 
 #include "cpu/kernel.h"
 
-/* Weights by table: 2^(-t / 2048) from the bits of t. */
+/* Weights by table: 2^-t from the bits of t. */
 #define NLMEANS_PHASES 32
 typedef struct nlmeans_tables {
-    uint16_t power[64]; /* 65535 * 2^(-i / 64), or half of that */
-    uint16_t fine[32];  /* 65536 * 2^(-i / 2048), at most 65535 */
-    /* What is added before 16 + e bits are cut off: for phase i a part (i + 1/2) / NLMEANS_PHASES,
-     * i with its bits reversed, of the smallest weight; where e > 15, for a cut by 31 bits. */
+    uint16_t power[64]; /* 65535 * 2^(-(i + 1/2) / 64), or half of that */
+    /* What is added before 1 + e bits are cut off: for phase i a part (i + 1/2) / NLMEANS_PHASES,
+     * i with its bits reversed, of the smallest weight; where e > 15, for a cut of 16 bits. */
     uint16_t threshold[NLMEANS_PHASES][32];
 } nlmeans_tables;
 
-/* 8 bit in 16-bit integers: sums of squared differences are whole, or scaled so that they are t. */
+/* 8 bit in 16-bit integers. */
 typedef struct nlmeans_levels {
     const nlmeans_tables *tables; /* NULL where these rows do not apply */
-    int exact;       /* sums are whole; t = (sum << shift) * factor / 65536, no weight from limit */
-    uint16_t factor; /* else a square d^2 counts (d^2 + round) * factor / 65536 */
+    int whole; /* sums are of d^2; t = (sum << shift) * factor / 65536, no weight from limit */
+    uint16_t factor; /* else sums are t, and a square d^2 counts (d^2 + round) * factor / 65536 */
     uint16_t round;
     uint16_t shift, limit;
-    uint16_t floor; /* is taken off sums: 2 sigma^2 */
-    uint16_t one;   /* the weight of t = 0 */
+    uint16_t octave; /* bits of t below 1 */
+    uint16_t floor;  /* is taken off sums: 2 sigma^2 */
+    uint16_t one;    /* the weight of the pixel itself */
 } nlmeans_levels;
 
 typedef struct nlmeans_coef {
@@ -70,7 +70,8 @@ static inline size_t nlmeans_address_bytes(const nlmeans_coef *k, int h)
 /* Columns in the run of each lane of the rows for levels. */
 static inline int nlmeans_run(const nlmeans_coef *k, int w)
 {
-    return (int)(((size_t)w + 2 * (size_t)k->sx + 31) / 32);
+    size_t run = ((size_t)w + 2 * ((size_t)k->sx + (size_t)k->px) + 31) / 32;
+    return (int)run > 2 * k->px ? (int)run : 2 * k->px;
 }
 
 /* Offsets that these rows take at a time. */

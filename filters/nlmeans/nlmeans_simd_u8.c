@@ -8,13 +8,16 @@
  * For up to GROUP offsets of the same dy at a time, a row of squared differences becomes a row of
  * sums over the width of the patch, these sums over its height, these weights. Sums saturate where
  * no weight is left, and are added up from sums of two neighbors, not by running sums, which
- * saturation forbids. Then each weight is given to both pixels of its pair by dot products of two
- * offsets at a time: exact integers, so that it makes no difference in which order pairs come.
- * Pairs that reach into another lane's run add to columns beyond the own run, which at the end
- * are added to where they belong.
+ * saturation forbids. Squares are scaled so that sums over the width never saturate, as saturating
+ * additions take twice the time of others; for small h they are whole, and all sums saturate.
+ * Then each weight is given to both pixels of its pair by dot products of two offsets at a time:
+ * exact integers, so that it makes no difference in which order pairs come. Pairs that reach into
+ * another lane's run add to columns beyond the own run, which at the end are added to where they
+ * belong.
  *
  * Weights have 15 bits. Rounding them would drop the small ones that an isolated pixel is left
- * with, however many these are; therefore each offset rounds at another threshold. */
+ * with, however many these are; therefore each offset rounds at another threshold.
+ */
 #include "nlmeans_simd.h"
 
 #if defined(TAMIS_AVX512)
@@ -33,6 +36,7 @@ typedef struct field {
     ptrdiff_t sums_row, sums_column;            /* in vectors */
     __m512i *kept[GROUP];    /* rows of sums over the patch's width: see weigh_row() */
     __m512i *weights[GROUP]; /* one row each, with zeros beside it */
+    __m512i *zeros;          /* such a row of zeros */
 } field;
 
 /* Where lane l of the runs is in a vector: so that unpacking to 32 bits brings lanes in order. */
@@ -46,161 +50,265 @@ static ptrdiff_t slot(int y, int rows)
     return (y % rows + rows) % rows;
 }
 
-TAMIS_INLINE __m512i square(const nlmeans_levels *v, const __m512i *a, const __m512i *b, int exact)
-{
-    __m512i d = _mm512_sub_epi16(_mm512_load_si512(a), _mm512_load_si512(b));
-    d = _mm512_mullo_epi16(d, d);
-    if (exact)
-        return d;
-    d = _mm512_adds_epu16(d, _mm512_set1_epi16((int16_t)v->round));
-    return _mm512_mulhi_epu16(d, _mm512_set1_epi16((int16_t)v->factor));
-}
+/* How weights come from sums of squared differences: see nlmeans_levels. */
+typedef enum mode {
+    SCALED,         /* sums over the patch's width do not saturate; there is no floor */
+    SCALED_FLOORED, /* the same with a floor */
+    WHOLE           /* exact sums, which may saturate */
+} mode;
 
-/* Of column i and offset columns further, dy rows below. */
-TAMIS_INLINE __m512i squares(const field *f, ptrdiff_t here, ptrdiff_t there, int exact, int planes)
-{
-    const nlmeans_levels *v = &f->coef->levels;
-    __m512i sum = square(v, f->samples[0] + here, f->samples[0] + there, exact);
-    for (int p = 1; p < planes; p++)
-        sum = _mm512_adds_epu16(sum, square(v, f->samples[p] + here, f->samples[p] + there, exact));
-    return sum;
-}
-
-/* Constants of weigh(). */
+/* Constants. */
 typedef struct scale {
-    __m512i power_low, power_high, fine, threshold, floor, factor, limit;
-    __m128i shift;
+    __m512i round, factor, floor, limit, last, power_low, power_high, threshold, next_lane;
+    __m128i shift, coarse, octave;
 } scale;
+
+static __m512i all(uint16_t v)
+{
+    return _mm512_set1_epi16((int16_t)v);
+}
+
+/* Moves each run's columns to the lane before. */
+static __m512i next_lane(void)
+{
+    uint16_t index[LANES];
+    for (int l = 0; l < LANES; l++)
+        index[place_of(l)] = (uint16_t)place_of(l < LANES - 1 ? l + 1 : l);
+    return _mm512_loadu_si512(index);
+}
 
 static scale load_scale(const nlmeans_levels *v, int phase)
 {
     return (scale){
+        .round = all(v->round),
+        .factor = all(v->factor),
+        .floor = all(v->floor),
+        .limit = all(v->limit),
+        .last = all((uint16_t)(((32 << v->octave) - 1) & 0xffff)),
         .power_low = _mm512_load_si512(v->tables->power),
         .power_high = _mm512_load_si512(v->tables->power + 32),
-        .fine = _mm512_load_si512(v->tables->fine),
         .threshold = _mm512_load_si512(v->tables->threshold[phase % NLMEANS_PHASES]),
-        .floor = _mm512_set1_epi16((int16_t)v->floor),
-        .factor = _mm512_set1_epi16((int16_t)v->factor),
-        .limit = _mm512_set1_epi16((int16_t)v->limit),
+        .next_lane = next_lane(),
         .shift = _mm_cvtsi32_si128(v->shift),
+        .coarse = _mm_cvtsi32_si128(v->octave - 6),
+        .octave = _mm_cvtsi32_si128(v->octave),
     };
 }
 
-/* 32767 * 2^(-t / 2048), where t is the sum, or what v->shift and v->factor make of it. */
-TAMIS_INLINE __m512i weigh(const scale *s, __m512i sum, int exact)
+TAMIS_INLINE __m512i add(__m512i a, __m512i b, mode m)
 {
-    __m512i t = _mm512_subs_epu16(sum, s->floor);
-    if (exact) {
+    return m == WHOLE ? _mm512_adds_epu16(a, b) : _mm512_add_epi16(a, b);
+}
+
+TAMIS_INLINE __m512i square(const scale *s, const __m512i *a, const __m512i *b, mode m)
+{
+    __m512i d = _mm512_sub_epi16(_mm512_load_si512(a), _mm512_load_si512(b));
+    d = _mm512_mullo_epi16(d, d);
+    return m == WHOLE ? d : _mm512_mulhi_epu16(_mm512_add_epi16(d, s->round), s->factor);
+}
+
+/* Squared differences of the samples at two places of their planes. */
+TAMIS_INLINE __m512i squares(const field *f, const scale *s, ptrdiff_t here, ptrdiff_t there,
+                             mode m, int planes)
+{
+    __m512i sum = square(s, f->samples[0] + here, f->samples[0] + there, m);
+    for (int p = 1; p < planes; p++)
+        sum = add(sum, square(s, f->samples[p] + here, f->samples[p] + there, m), m);
+    return sum;
+}
+
+/* The largest weight times 2^-t, where t is the sum in parts of an octave, or what v->shift and
+ * v->factor make of it. */
+TAMIS_INLINE __m512i weigh(const scale *s, __m512i t, mode m)
+{
+    if (m != SCALED)
+        t = _mm512_subs_epu16(t, s->floor);
+    if (m == WHOLE) {
         __mmask32 none = _mm512_cmpge_epu16_mask(t, s->limit);
         t = _mm512_mulhi_epu16(_mm512_sll_epi16(t, s->shift), s->factor);
-        t = _mm512_mask_set1_epi16(t, none, -1);
+        t = _mm512_mask_mov_epi16(t, none, s->last);
     }
-    /* Bits 5 .. 10 of t, then bits 0 .. 4, then bits 11 .. 15. */
-    __m512i power = _mm512_permutex2var_epi16(s->power_low, _mm512_srli_epi16(t, 5), s->power_high);
-    power = _mm512_mulhi_epu16(power, _mm512_permutexvar_epi16(t, s->fine));
-    __m512i e = _mm512_srli_epi16(t, 11);
+    t = _mm512_min_epu16(t, s->last);
+    __m512i power =
+        _mm512_permutex2var_epi16(s->power_low, _mm512_srl_epi16(t, s->coarse), s->power_high);
+    __m512i e = _mm512_srl_epi16(t, s->octave);
     power = _mm512_avg_epu16(power, _mm512_permutexvar_epi16(e, s->threshold));
     return _mm512_srlv_epi16(power, _mm512_min_epu16(e, _mm512_set1_epi16(15)));
 }
 
+/* Sums on their way down the rows of one offset: of the last row over the patch's width, and of
+ * pairs of rows. */
+typedef struct heights {
+    __m512i *last, *pair, *weights;
+    const __m512i *older[3];
+} heights;
+
+/* From the sum over the patch's width of a new row that over its height, and the weight. */
+TAMIS_INLINE void sum_height(const heights *k, const scale *s, ptrdiff_t i, __m512i sum, int r,
+                             mode m)
+{
+    __m512i pair = _mm512_adds_epu16(sum, _mm512_load_si512(k->last + i));
+    _mm512_store_si512(k->last + i, sum);
+    for (int n = 0; n < r; n++)
+        sum = _mm512_adds_epu16(sum, _mm512_load_si512(k->older[n] + i));
+    _mm512_store_si512(k->pair + i, pair);
+    _mm512_store_si512(k->weights + i, weigh(s, sum, m));
+}
+
+/* Sums on their way along a row: two[k] is that of the squares k and k + 1 of the 2 r before. */
+typedef struct columns {
+    __m512i two[5], one;
+} columns;
+
+TAMIS_INLINE __m512i sum_width(columns *c, __m512i next, int r, mode m)
+{
+    __m512i sum = next;
+    for (int k = 0; k < r; k++)
+        sum = add(sum, c->two[2 * k], m);
+    for (int k = 0; k < 2 * r - 2; k++)
+        c->two[k] = c->two[k + 1];
+    c->two[2 * r - 2] = add(c->one, next, m);
+    c->one = next;
+    return sum;
+}
+
 /* Takes in row y of squares for offset (dy, dx), and gives the weights of row y - r, where r is
  * the radius of the patch. Kept are 2 r rows of sums over the patch's width and rows y, y + 1,
- * and one of those over row y - 1. */
-TAMIS_INLINE void weigh_row(const field *f, int g, int y, int dy, int dx, const scale *s, int r,
-                            int exact, int planes)
+ * and one of those over row y - 1. The squares beyond a run's end begin the next lane's run. */
+TAMIS_INLINE void weigh_row(const field *f, int g, int y, int dy, int dx, scale constants, int r,
+                            mode m, int planes)
 {
-    ptrdiff_t here = y * f->row, there = (y + dy) * f->row + dx;
-    __m512i *last = f->kept[g] + 2 * r * f->run, *weights = f->weights[g];
-    __m512i *pairs = f->kept[g] + slot(y - 1, 2 * r) * f->run;
-    const __m512i *older[3];
-    __m512i two[5], one = squares(f, here - r, there - r, exact, planes);
-    for (int k = 0; k < r; k++)
-        older[k] = f->kept[g] + slot(y - 2 * r + 2 * k, 2 * r) * f->run;
-    for (int k = 0; k < 2 * r - 1; k++) {
-        __m512i next = squares(f, here - r + k + 1, there - r + k + 1, exact, planes);
-        two[k] = _mm512_adds_epu16(one, next);
-        one = next;
+    const scale *s = &constants; /* a copy, which stays in registers */
+    ptrdiff_t here = y * f->row - r, there = (y + dy) * f->row + dx - r;
+    ptrdiff_t run = f->run, i = 0;
+    __m512i head[6];
+    columns c;
+    heights k = {.last = f->kept[g] + 2 * r * run,
+                 .pair = f->kept[g] + slot(y - 1, 2 * r) * run,
+                 .weights = f->weights[g]};
+    for (int n = 0; n < r; n++)
+        k.older[n] = f->kept[g] + slot(y - 2 * r + 2 * n, 2 * r) * run;
+    for (int n = 0; n < 2 * r; n++)
+        head[n] = squares(f, s, here + n, there + n, m, planes);
+    for (int n = 0; n < 2 * r - 1; n++)
+        c.two[n] = add(head[n], head[n + 1], m);
+    c.one = head[2 * r - 1];
+    for (; i < run - 2 * r; i++) {
+        __m512i next = squares(f, s, here + i + 2 * r, there + i + 2 * r, m, planes);
+        sum_height(&k, s, i, sum_width(&c, next, r, m), r, m);
     }
-    for (ptrdiff_t i = 0; i < f->run; i++) {
-        __m512i next = squares(f, here + i + r, there + i + r, exact, planes);
-        __m512i sum = next;
-        for (int k = 0; k < r; k++)
-            sum = _mm512_adds_epu16(sum, two[2 * k]);
-        for (int k = 0; k < 2 * r - 2; k++)
-            two[k] = two[k + 1];
-        two[2 * r - 2] = _mm512_adds_epu16(one, next);
-        one = next;
-
-        __m512i pair = _mm512_adds_epu16(sum, _mm512_load_si512(last + i));
-        _mm512_store_si512(last + i, sum);
-        for (int k = 0; k < r; k++)
-            sum = _mm512_adds_epu16(sum, _mm512_load_si512(older[k] + i));
-        _mm512_store_si512(pairs + i, pair);
-        _mm512_store_si512(weights + i, weigh(s, sum, exact));
+    for (int n = 0; n < 2 * r; n++, i++) {
+        __m512i next = _mm512_permutexvar_epi16(s->next_lane, head[n]);
+        sum_height(&k, s, i, sum_width(&c, next, r, m), r, m);
     }
 }
 
-/* Adds to sums of count columns weights[g] times samples, which begin at samples[p] + at[g]. */
-TAMIS_INLINE void add_weights(const field *f, __m512i *sums, ptrdiff_t count,
-                              const __m512i *const *weights, const ptrdiff_t *at, int group,
-                              int planes)
+/* 16-bit lanes of two vectors side by side. */
+typedef struct pairs {
+    __m512i lo, hi;
+} pairs;
+
+TAMIS_INLINE pairs interleave(__m512i a, __m512i b)
 {
-    const __m512i ones = _mm512_set1_epi16(1), zero = _mm512_setzero_si512();
+    return (pairs){_mm512_unpacklo_epi16(a, b), _mm512_unpackhi_epi16(a, b)};
+}
+
+TAMIS_INLINE pairs dot(pairs sum, pairs a, pairs b)
+{
+    return (pairs){_mm512_dpwssd_epi32(sum.lo, a.lo, b.lo),
+                   _mm512_dpwssd_epi32(sum.hi, a.hi, b.hi)};
+}
+
+TAMIS_INLINE pairs load_pairs(const __m512i *from)
+{
+    return (pairs){_mm512_load_si512(from), _mm512_load_si512(from + 1)};
+}
+
+TAMIS_INLINE void store_pairs(__m512i *to, pairs v)
+{
+    _mm512_store_si512(to, v.lo);
+    _mm512_store_si512(to + 1, v.hi);
+}
+
+/* What the offsets of a group, two at a time, add to the sums of a row: weights a[n] and b[n] for
+ * samples k[n] and k[n] + 1 of each plane. All counted in columns from the first one. */
+typedef struct shares {
+    const __m512i *a[GROUP / 2], *b[GROUP / 2];
+    ptrdiff_t k[GROUP / 2];
+} shares;
+
+TAMIS_INLINE pairs load_samples(const __m512i *samples, ptrdiff_t k)
+{
+    return interleave(_mm512_load_si512(samples + k), _mm512_load_si512(samples + k + 1));
+}
+
+/* The samples of the second pair of offsets are those of the first two columns later, or earlier:
+ * ahead says which. For one plane they stay in registers. */
+TAMIS_INLINE void add_shares(const field *f, __m512i *sums, ptrdiff_t count, const shares *s,
+                             int ahead, int group, int planes)
+{
+    const pairs ones = {_mm512_set1_epi16(1), _mm512_set1_epi16(1)};
+    const int number = (group + 1) / 2, newest = ahead ? number - 1 : 0;
+    pairs kept[3];
+    for (int n = 0; n < 2 && planes == 1 && number == 2; n++)
+        kept[n] = load_samples(f->samples[0] + s->k[1 - newest], n);
     for (ptrdiff_t i = 0; i < count; i++, sums += 2 * (planes + 1)) {
-        __m512i lo[4], hi[4];
-        for (int p = 0; p <= planes; p++) {
-            lo[p] = _mm512_load_si512(sums + 2 * p);
-            hi[p] = _mm512_load_si512(sums + 2 * p + 1);
+        pairs w[GROUP / 2], weight = load_pairs(sums + 2 * planes);
+        for (int n = 0; n < number; n++) {
+            w[n] = interleave(_mm512_load_si512(s->a[n] + i), _mm512_load_si512(s->b[n] + i));
+            weight = dot(weight, w[n], ones);
         }
-        for (int g = 0; g < group; g += 2) {
-            __m512i a = _mm512_load_si512(weights[g] + i);
-            __m512i b = g + 1 < group ? _mm512_load_si512(weights[g + 1] + i) : zero;
-            __m512i w_lo = _mm512_unpacklo_epi16(a, b), w_hi = _mm512_unpackhi_epi16(a, b);
-            lo[planes] = _mm512_dpwssd_epi32(lo[planes], w_lo, ones);
-            hi[planes] = _mm512_dpwssd_epi32(hi[planes], w_hi, ones);
-            for (int p = 0; p < planes; p++) {
-                a = _mm512_load_si512(f->samples[p] + at[g] + i);
-                b = g + 1 < group ? _mm512_load_si512(f->samples[p] + at[g + 1] + i) : zero;
-                lo[p] = _mm512_dpwssd_epi32(lo[p], w_lo, _mm512_unpacklo_epi16(a, b));
-                hi[p] = _mm512_dpwssd_epi32(hi[p], w_hi, _mm512_unpackhi_epi16(a, b));
+        store_pairs(sums + 2 * planes, weight);
+        for (int p = 0; p < planes; p++) {
+            pairs sum = load_pairs(sums + 2 * p);
+            if (planes == 1 && number == 2) {
+                kept[2] = load_samples(f->samples[0] + s->k[newest], i);
+                sum = dot(dot(sum, w[newest], kept[2]), w[1 - newest], kept[0]);
+                kept[0] = kept[1];
+                kept[1] = kept[2];
+            } else {
+                for (int n = 0; n < number; n++)
+                    sum = dot(sum, w[n], load_samples(f->samples[p] + s->k[n], i));
             }
-        }
-        for (int p = 0; p <= planes; p++) {
-            _mm512_store_si512(sums + 2 * p, lo[p]);
-            _mm512_store_si512(sums + 2 * p + 1, hi[p]);
+            store_pairs(sums + 2 * p, sum);
         }
     }
 }
 
-/* Gives the weights of row y to both pixels of each pair. */
+/* Gives the weights of row y to both pixels of each pair. Where the group is odd, the last weight
+ * is a row of zeros. */
 TAMIS_INLINE void add_row(const field *f, int y, int dy, int dx, int group, int planes)
 {
     const __m512i *weights[GROUP];
-    ptrdiff_t at[GROUP];
-    for (int g = 0; g < group; g++) {
-        weights[g] = f->weights[g];
-        at[g] = (y + dy) * f->row + dx + g;
+    shares s;
+    for (int g = 0; g < GROUP; g++)
+        weights[g] = g < group ? f->weights[g] : f->zeros;
+    for (int n = 0; n < GROUP / 2; n++) {
+        s.a[n] = weights[2 * n];
+        s.b[n] = weights[2 * n + 1];
+        s.k[n] = (y + dy) * f->row + dx + 2 * n;
     }
     if (y >= 0)
-        add_weights(f, f->sums + y * f->sums_row, f->run, weights, at, group, planes);
-    for (int g = 0; g < group; g++) {
-        weights[g] = f->weights[g] - g;
-        at[g] = y * f->row - g;
+        add_shares(f, f->sums + y * f->sums_row, f->run, &s, 1, group, planes);
+    for (int n = 0; n < GROUP / 2; n++) {
+        s.a[n] = weights[2 * n + 1] - 2 * n - 1;
+        s.b[n] = weights[2 * n] - 2 * n;
+        s.k[n] = y * f->row - 2 * n - 1;
     }
     if (y + dy < f->h)
-        add_weights(f, f->sums + (y + dy) * f->sums_row + dx * f->sums_column, f->run + group - 1,
-                    weights, at, group, planes);
+        add_shares(f, f->sums + (y + dy) * f->sums_row + dx * f->sums_column, f->run + group - 1,
+                   &s, 0, group, planes);
 }
 
 /* The offsets (dy, dx) .. (dy, dx + group - 1). */
-TAMIS_INLINE void add_group(const field *f, int dy, int dx, int group, int r, int exact, int planes)
+TAMIS_INLINE void add_group(const field *f, int dy, int dx, int group, int r, mode m, int planes)
 {
     scale s[GROUP];
     for (int g = 0; g < group; g++)
         s[g] = load_scale(&f->coef->levels, dy * (2 * f->coef->sx + 1) + dx + g + f->coef->sx);
     for (int y = -dy - r; y < f->h + r; y++) {
         for (int g = 0; g < group; g++)
-            weigh_row(f, g, y, dy, dx + g, &s[g], r, exact, planes);
+            weigh_row(f, g, y, dy, dx + g, s[g], r, m, planes);
         if (y - r >= -dy)
             switch (group) {
             case 1:
@@ -218,22 +326,24 @@ TAMIS_INLINE void add_group(const field *f, int dy, int dx, int group, int r, in
     }
 }
 
-TAMIS_INLINE void add_all(const field *f, int r, int exact, int planes)
+TAMIS_INLINE void add_all(const field *f, int r, mode m, int planes)
 {
     const nlmeans_coef *k = f->coef;
     for (int dy = 0; dy <= k->sy; dy++)
         for (int dx = dy ? -k->sx : 1; dx <= k->sx; dx += GROUP)
-            add_group(f, dy, dx, k->sx - dx + 1 < GROUP ? k->sx - dx + 1 : GROUP, r, exact, planes);
+            add_group(f, dy, dx, k->sx - dx + 1 < GROUP ? k->sx - dx + 1 : GROUP, r, m, planes);
 }
 
 /* Each combination as code of its own. */
 #define ADD_ALL(r, planes)                                                                         \
     static void add_all_##r##_##planes(const field *f)                                             \
     {                                                                                              \
-        if (f->coef->levels.exact)                                                                 \
-            add_all(f, r, 1, planes);                                                              \
+        if (f->coef->levels.whole)                                                                 \
+            add_all(f, r, WHOLE, planes);                                                          \
+        else if (f->coef->levels.floor)                                                            \
+            add_all(f, r, SCALED_FLOORED, planes);                                                 \
         else                                                                                       \
-            add_all(f, r, 0, planes);                                                              \
+            add_all(f, r, SCALED, planes);                                                         \
     }
 ADD_ALL(1, 1)
 ADD_ALL(2, 1)
@@ -349,6 +459,9 @@ static void lay_out(field *f, void *scratch)
         memset(f->weights[g], 0, row * sizeof(__m512i));
         f->weights[g] += GROUP;
     }
+    f->zeros = take(&next, (size_t)f->run + 2 * GROUP);
+    memset(f->zeros, 0, ((size_t)f->run + 2 * GROUP) * sizeof(__m512i));
+    f->zeros += GROUP;
     int margin = k->sy + k->py;
     for (int p = 0; p < f->planes; p++) {
         __m512i *rows = take(&next, (size_t)((f->h + 2 * margin) * f->row));
