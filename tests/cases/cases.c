@@ -135,6 +135,7 @@ int main(void)
     case_alpha();
     case_box();
     case_convolve();
+    case_halves();
     case_turns();
     case_matrices();
     case_wide();

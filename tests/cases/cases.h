@@ -46,6 +46,7 @@ void case_bilateral(void);  /* G10 */
 void case_nlmeans(void);    /* G11 */
 void case_alpha(void);      /* G12 */
 void case_box(void);        /* G03, and what others ask of box */
+void case_halves(void);     /* G16 */
 void case_turns(void);      /* G17 */
 void case_matrices(void);   /* G18 */
 void case_wide(void);       /* G19 */

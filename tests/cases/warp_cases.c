@@ -30,6 +30,40 @@ static void makes(const char *id, tamis_ctx *ctx, const char *chain, const tamis
     test_picture_free(&out);
 }
 
+void case_halves(void)
+{
+    static const double two[2] = {0, 100}, three[3] = {0, 60, 240};
+    static const double five[5] = {0, 50, 100, 150, 200};
+    static const double doubled[4] = {0, 25, 75, 100}, wider[5] = {0, 24, 60, 168, 240};
+    static const double sharp[2] = {15, 195}, smooth[2] = {22.5, 172.5}, levels[2] = {23, 173};
+    static const double picked[3] = {0, 100, 200}, middle[1] = {100};
+    static const tamis_type types[] = {TAMIS_U8, TAMIS_U16, TAMIS_F32};
+
+    if (!case_has("G16", "resize"))
+        return;
+    for (int i = 0; i < 3; i++)
+        FOR_EACH_CPU(ctx)
+        {
+            test_picture a, b, c;
+            case_row(&a, types[i], two, 2);
+            case_row(&b, types[i], three, 3);
+            case_row(&c, types[i], five, 5);
+            makes("G16", ctx, "resize=size=4x1", &a.image, doubled, 4, 1);
+            makes("G16", ctx, "resize=size=5x1:antialias=0", &b.image, wider, 5, 1);
+            makes("G16", ctx, "resize=size=5x1", &b.image, wider, 5, 1);
+            makes("G16", ctx, "resize=size=2x1:antialias=0", &b.image, sharp, 2, 1);
+            if (types[i] == TAMIS_U8) /* halves go up */
+                makes("G16", ctx, "resize=size=2x1", &b.image, levels, 2, 1);
+            if (types[i] == TAMIS_F32)
+                makes("G16", ctx, "resize=size=2x1", &b.image, smooth, 2, 1);
+            makes("G16", ctx, "resize=size=3x1:interp=nearest", &c.image, picked, 3, 1);
+            makes("G16", ctx, "resize=size=1x1:interp=nearest", &c.image, middle, 1, 1);
+            test_picture_free(&a);
+            test_picture_free(&b);
+            test_picture_free(&c);
+        }
+}
+
 static double q4(int x, int y, int c)
 {
     (void)c;

@@ -309,9 +309,9 @@ static void check_hashes(int print)
 
 int main(int argc, char **argv)
 {
-    static const char *const filters[] = {"gaussian", "median",  "bilateral", "nlmeans",
-                                          "box",      "affine",  "rotate",    "perspective",
-                                          "sobel",    "convolve"};
+    static const char *const filters[] = {"gaussian", "median",   "bilateral", "nlmeans",
+                                          "box",      "affine",   "rotate",    "perspective",
+                                          "sobel",    "convolve", "resize"};
     int print = argc > 1 && strcmp(argv[1], "--print") == 0;
 
     for (int cpu = 0; cpu < CPUS; cpu++) {

@@ -326,10 +326,33 @@ def slope_type(name, kind, o):
     return "s16" if kind == "u8" and o.get("ksize", [3])[0] < 7 else "f32"
 
 
+def resize_weights(n, m, o):
+    """Row i: what each of n samples weighs in sample i of m."""
+    w = np.zeros((m, n))
+    for i in range(m):
+        c = (i + 0.5) * n / m - 0.5
+        f = max(1.0, n / m) if o["antialias"] else 1.0
+        for x in range(n):
+            if o["interp"] == "nearest":
+                w[i, x] = x == (2 * i + 1) * n // (2 * m)
+            elif o["interp"] == "area":
+                w[i, x] = max(0.0, min((i + 1) * n / m, x + 1) - max(i * n / m, x))
+            else:
+                w[i, x] = kernel(o["interp"], o["cubic_a"], (x - c) / f)
+        w[i] /= math.fsum(w[i])
+    return w
+
+
+def resize(a, o):
+    w, h = o["size"]
+    return np.einsum("jy,ix,yxc->jic", resize_weights(a.shape[0], h, o),
+                     resize_weights(a.shape[1], w, o), a)
+
+
 # ---------------------------------------------------------------- records
 def options(text):
     o = {"border": "reflect101", "border_value": 0, "percentile": 50, "color": "joint",
-         "compat": "none", "interp": "linear", "cubic_a": -0.5}
+         "compat": "none", "interp": "linear", "cubic_a": -0.5, "antialias": 1}
     for pair in text.split("=", 1)[1].split(":"):
         key, value = pair.split("=")
         if key in ("ksize", "search", "patch"):
@@ -361,7 +384,7 @@ def record(chain, kind, channels, w, h, pattern, guide="-"):
     else:
         out = {"gaussian": gaussian, "box": box, "convolve": convolve, "median": median,
                "nlmeans": nlmeans, "affine": affine, "rotate": rotate,
-               "perspective": perspective}[name](a, o)
+               "perspective": perspective, "resize": resize}[name](a, o)
     result = slope_type(name, kind, o) if name in EDGES else kind
     if result in RANGE:
         out = np.clip(np.nan_to_num(out) if name in EDGES else out, *RANGE[result])
@@ -544,7 +567,18 @@ def perspective_records():
                          kind, 3, 11, 9, "edges")
 
 
+def resize_records():
+    for kind in ("u8", "u16", "s16", "f32"):
+        for interp in INTERPS + ("area",):
+            for size in ("17x12", "34x30", "9x5", "20x3", "2x2", "1x1"):
+                yield record(f"resize=size={size}:interp={interp}", kind, 1, 17, 12, "noise")
+            yield record(f"resize=size=7x11:interp={interp}:antialias=0", kind, 3, 18, 9, "extremes")
+            yield record(f"resize=size=9x6:interp={interp}", kind, 3, 18, 12, "edges")
+            yield record(f"resize=size=20x6:interp={interp}:antialias=0", kind, 1, 40, 12, "noise")
+
+
 if __name__ == "__main__":
+    write("resize.bin", resize_records())
     write("affine.bin", affine_records())
     write("rotate.bin", rotate_records())
     write("perspective.bin", perspective_records())
