@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "stack.h"
+
 tamis_read_options tool_read_options(const tool *t)
 {
     return (tamis_read_options){.raw = t->options.raw};
@@ -139,49 +141,53 @@ static tamis_status prepare_result(tool_job *job, const tamis_plan *plan)
     return tamis_image_create(job->tool->ctx, format, w, h, result);
 }
 
-static tamis_status filter_image(tool_job *job, const tamis_image *image)
+/* Filters one page; what temporal filters look at around it is read on the way. */
+static tamis_status filter_page(tool_job *job, tool_stack *stack, const tool_page *page)
 {
+    const tamis_image *image = &page->image, *frames[TOOL_STACK_SLOTS];
     const tamis_plan *plan = NULL;
     tamis_status status = find_plan(job, image->format, image->w, image->h, &plan);
     if (!status)
         status = prepare_result(job, plan);
+    if (!status)
+        status = tool_stack_frames(stack, page->number, tamis_plan_frames(plan), frames);
     if (status)
         return status;
     tamis_run_options run = {.progress = tool_progress_step,
                              .progress_user = &job->progress,
                              .cancel = tool_cancel_flag(),
-                             .guide = job->has_guide ? &job->guide : NULL};
+                             .guide = job->has_guide ? &job->guide : NULL,
+                             .frames = frames};
+    tool_stack_drop(stack, page->number - tamis_plan_frames(plan));
     return tamis_plan_run(plan, image, &job->result, &run);
 }
 
-static tamis_status do_page(tool_job *job, tamis_reader *reader, int page, tamis_writer *writer,
+static tamis_status do_page(tool_job *job, tool_stack *stack, int number, tamis_writer *writer,
                             tool_report *report)
 {
     const volatile int *cancel = tool_cancel_flag();
-    tamis_image image = {0};
-    tamis_meta meta = {0};
+    tool_page *page = NULL;
     double start = tool_now();
-    tamis_status status = tamis_reader_read(reader, page, &image, &meta);
+    tamis_status status = tool_stack_get(stack, number, &page);
     double read = tool_now();
     report->read_s += read - start;
     if (!status && *cancel)
         status = TAMIS_ERR_CANCELED;
     if (!status)
-        status = filter_image(job, &image);
-    tamis_image_unref(&image);
+        status = filter_page(job, stack, page);
     double filtered = tool_now();
     report->filter_s += filtered - read;
     if (!status && *cancel)
         status = TAMIS_ERR_CANCELED;
-    if (!status && page == 0) {
+    if (!status && number == 0) {
         report->out = job->result.format;
         report->out_w = job->result.w;
         report->out_h = job->result.h;
     }
     if (!status)
-        status = tamis_writer_write(writer, &job->result, job->tool->options.strip ? NULL : &meta);
+        status =
+            tamis_writer_write(writer, &job->result, job->tool->options.strip ? NULL : &page->meta);
     report->write_s += tool_now() - filtered;
-    tamis_meta_clear(&meta);
     return status;
 }
 
@@ -192,11 +198,14 @@ static tamis_status do_pages(tool_job *job, const tool_file *file, tamis_reader 
     options.format = tool_output_format(job->tool, file->out, info->format);
     options.pages = info->pages;
     tamis_writer *writer = NULL;
+    tool_stack stack;
+    tool_stack_open(&stack, reader, info->pages);
     tamis_status status = tamis_writer_open(job->tool->ctx, file->out, &options, &writer);
     for (int page = 0; !status && page < info->pages; page++) {
-        status = do_page(job, reader, page, writer, report);
+        status = do_page(job, &stack, page, writer, report);
         report->pages += !status;
     }
+    tool_stack_close(&stack);
     double start = tool_now();
     if (!status && *tool_cancel_flag())
         status = TAMIS_ERR_CANCELED;
