@@ -307,8 +307,8 @@ static tamis_status plan(tamis_node *node)
     node->planar = !c->narrow; /* other kernels take neighboring samples of one channel */
     node->halo = (tamis_halo){c->left, c->w - 1 - c->left, c->top, c->h - 1 - c->top};
     node->scratch = scratch_bytes;
-    /* The rows of a window stay in the first cache. */
-    node->tile_w = whole ? 1024 : 512;
+    node->tile_w =
+        c->narrow ? 2048 : 1024; /* others copy the rows of a window and read them often */
     node->tile_h = c->h < 32 ? 128 : 4 * c->h;
     return TAMIS_OK;
 }
