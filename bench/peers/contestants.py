@@ -124,6 +124,8 @@ class OpenCV5Run:
             self.run = lambda: cv2.filter2D(src, -1, weights, dst=dst)
         elif row.filter == "median":
             self.run = lambda: cv2.medianBlur(src, k, dst=dst)
+        elif row.filter == "nlmeans":
+            self.run = lambda: cv2.fastNlMeansDenoising(src, dst, row.sigma_color, k, row.sigma)
         else:
             self.run = lambda: cv2.bilateralFilter(src, k, row.sigma_color, row.sigma, dst=dst)
 

@@ -78,6 +78,9 @@ static int write_filter(const peer_job *job, char *text, size_t size)
         return snprintf(text, size, "avgblur=sizeX=%d", job->ksize / 2);
     if (!strcmp(job->filter, "median"))
         return snprintf(text, size, "median=radius=%d", job->ksize / 2);
+    if (!strcmp(job->filter, "nlmeans"))
+        return snprintf(text, size, "nlmeans=s=%g:p=%d:r=%g", job->sigma_color / 10, job->ksize,
+                        job->sigma);
     if (!strcmp(job->filter, "bilateral"))
         return snprintf(text, size, "bilateral=sigmaS=%g:sigmaR=%g", job->sigma,
                         job->sigma_color / range_of(job->type));

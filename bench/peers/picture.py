@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 
 PHOTO = "/usr/share/backgrounds/mate/abstract/Elephants_3840x2160.jpg"  # Debian: mate-backgrounds
-SIZES = {"hd": (1920, 1080), "4k": (3840, 2160)}
+SIZES = {"512": (512, 512), "1k": (1024, 1024), "hd": (1920, 1080), "4k": (3840, 2160)}
 SIGMA, SEED = 25, 1
 
 

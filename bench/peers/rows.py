@@ -7,6 +7,7 @@ A target is how many times faster than the best peer of the same definition tami
 import dataclasses
 
 SIGMA = {5: 1.1, 11: 1.5, 31: 5, 121: 20}  # of a Gaussian with this window
+SEARCH, STRENGTH = 21, 20  # of the rows of non-local means, in pixels and levels of u8
 SPACE, COLOR = 3, 30  # sigmas of the bilateral rows, in pixels and in levels of u8
 
 @dataclasses.dataclass(frozen=True)
@@ -14,8 +15,8 @@ class Row:
     filter: str
     type: str
     channels: int
-    size: str            # "hd" or "4k"
-    ksize: int
+    size: str            # "512", "1k", "hd" or "4k"
+    ksize: int           # of nlmeans the patch; its search window is SEARCH
     target: float        # 0: none
     any_target: float = 0
     tolerance: float = 0  # greatest difference from a peer of the same definition
@@ -25,18 +26,21 @@ class Row:
     @property
     def name(self):
         color = "RGB " if self.channels == 3 else ""
-        size = {"hd": "HD", "4k": "4K"}[self.size]
+        size = {"512": "512", "1k": "1024", "hd": "HD", "4k": "4K"}[self.size]
         window = "sigma 20" if self.ksize == 121 else str(self.ksize)
         variant = " " + self.variant if self.variant else ""
         return f"{self.filter} {window}{variant}, {color}{self.type} {size}"
 
     @property
     def sigma(self):
+        if self.filter == "nlmeans":
+            return SEARCH
         return SPACE if self.filter == "bilateral" else SIGMA.get(self.ksize, 0)
 
     @property
     def sigma_color(self):
-        return COLOR / 255 if self.type == "f32" else COLOR
+        level = STRENGTH if self.filter == "nlmeans" else COLOR
+        return level / 255 if self.type == "f32" else level
 
     @property
     def kernel(self):
@@ -60,6 +64,8 @@ class Row:
         if self.filter == "convolve":
             rows = (",".join(map(str, row)) for row in self.kernel)
             return "convolve=kernel=" + ";".join(rows)
+        if self.filter == "nlmeans":
+            return f"nlmeans=h={STRENGTH}:patch={self.ksize}:search={SEARCH}"
         compat = "" if self.variant else ":compat=opencv"
         return (f"bilateral=ksize={self.ksize}:sigma_space={SPACE}"
                 f":sigma_color={self.sigma_color:.9g}{compat}")
@@ -68,7 +74,8 @@ class Row:
 def same_definition(peer, row):
     """Whether the peer is to give the same result: tamis' own window has none beside it, libvips
     has coarse taps for integers and, before 8.17, a wrong histogram in medians of u8 (its issue
-    4609), FFmpeg's Gaussian and bilateral are recursive approximations."""
+    4609), FFmpeg's Gaussian and bilateral are recursive approximations and its
+    non-local means uses a table of weights and another border."""
     if row.variant:
         return False
     if peer == "vips" and row.filter == "gaussian":
@@ -134,5 +141,13 @@ def bilateral():
         yield Row("bilateral", "u8", 1, "hd", k, 0, variant="square")
 
 
+def nlmeans():
+    """OpenCV tabulates weights and cuts them off below 0.001: 0.03 levels on average, but up to
+    13 where a pixel has few others like it."""
+    for size in "512", "1k":
+        yield Row("nlmeans", "u8", 1, size, 7, 4, tolerance=16, quick=size == "512")
+    yield Row("nlmeans", "u8", 3, "512", 7, 4.5, tolerance=16, quick=True)
+
+
 def all_rows():
-    return [*gaussian(), *box(), *convolve(), *median(), *bilateral()]
+    return [*gaussian(), *box(), *convolve(), *median(), *bilateral(), *nlmeans()]

@@ -23,8 +23,9 @@
  *     here          h=20:search=21:patch=7
  *     OpenCV        fastNlMeansDenoising(h=20, templateWindowSize=7, searchWindowSize=21): the
  *                   same weights, but tabulated and cut off below 0.001
- *     scikit-image  denoise_nl_means(h=20, patch_size=7, patch_distance=10): patch_distance is a
- *                   radius; pictures of 0 .. 1 take h = 20/255; sigma is the same
+ *     scikit-image  denoise_nl_means(h=18, patch_size=7, patch_distance=10): patch_distance is a
+ *                   radius; pictures of 0 .. 1 take h = 18/255. Its fast mode compares a little
+ *                   less than the patch but divides by all of it: its h = 20 gave our h = 22
  *     KNLMeansCL    h=20, a=10, s=3, d=0, wmode=0: a and s are radii, h always counts in levels of
  *                   8 bits; there the pixel itself has the largest of the other weights, times wref
  *
