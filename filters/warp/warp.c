@@ -84,6 +84,14 @@ static double sample(const struct source *s, int64_t x, int64_t y)
     }
 }
 
+/* Whether no sample of a window of taps x taps, around x and y, is in the picture. */
+static int is_outside(const struct source *s, int64_t x, int64_t y, int taps)
+{
+    int64_t before_it = taps / 2 - 1, behind = taps / 2;
+    return s->border == TAMIS_BORDER_CONSTANT && (x + behind < 0 || x - before_it >= s->whole->w ||
+                                                  y + behind < 0 || y - before_it >= s->whole->h);
+}
+
 /* ---- interpolation */
 
 static double nearest(const struct source *s, struct position p)
@@ -157,6 +165,8 @@ static double cubic_float(const struct warp_coef *c, const struct source *s, str
     int32_t fx, fy;
     float wx[4], wy[4], v[4];
     int64_t x = before(p.x, 24, &fx), y = before(p.y, 24, &fy);
+    if (is_outside(s, x, y, 4))
+        return s->whole->outside[0];
     weights_cubic(c->cubic_a, (float)fx * 0x1p-24f, wx);
     weights_cubic(c->cubic_a, (float)fy * 0x1p-24f, wy);
     for (int i = 0; i < 4; i++) {
@@ -182,6 +192,8 @@ static double lanczos3(const struct warp_coef *c, const struct source *s, struct
     int32_t fx, fy;
     float wx[6], wy[6], v[6];
     int64_t x = before(p.x, 24, &fx), y = before(p.y, 24, &fy);
+    if (is_outside(s, x, y, 6))
+        return s->whole->outside[0];
     weights_lanczos(c, fx, wx);
     weights_lanczos(c, fy, wy);
     for (int i = 0; i < 6; i++) {

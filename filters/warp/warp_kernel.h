@@ -30,6 +30,7 @@
  *              ((w0 s0 + w4 s4) + w2 s2) + ((w1 s1 + w5 s5) + w3 s3).
  *     area     The mean of grid_w x grid_h samples, linear, spread evenly over the output pixel; in
  *              binary64.
+ * A window with no sample in the picture gives border=constant's value itself.
  * Integers are rounded to nearest, ties to even (upwards where the formula above is in integers),
  * and saturate. */
 #ifndef TAMIS_WARP_KERNEL_H
@@ -120,13 +121,18 @@ extern const tamis_kernel *const tamis_priv_warp_kernels_area[]; /* all */
 #ifdef TAMIS_ISA
 #define WARP_KERNEL(name)                                                                          \
     void TAMIS_FN(tamis_priv_warp_##name)(const tamis_tile *t, const void *coef, void *scratch)
-WARP_KERNEL(nearest_u8);
-WARP_KERNEL(nearest_u16);
-WARP_KERNEL(nearest_f32);
 WARP_KERNEL(linear_u8);
 WARP_KERNEL(linear_u16);
 WARP_KERNEL(linear_s16);
 WARP_KERNEL(linear_f32);
+WARP_KERNEL(cubic_u8);
+WARP_KERNEL(cubic_u16);
+WARP_KERNEL(cubic_s16);
+WARP_KERNEL(cubic_f32);
+WARP_KERNEL(lanczos3_u8);
+WARP_KERNEL(lanczos3_u16);
+WARP_KERNEL(lanczos3_s16);
+WARP_KERNEL(lanczos3_f32);
 #undef WARP_KERNEL
 #endif
 

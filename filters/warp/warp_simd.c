@@ -292,5 +292,13 @@ const tamis_kernel TAMIS_FN(warp_kernels)[] = {
     {"linear", TAMIS_U16, TV_CPU, TAMIS_FN(tamis_priv_warp_linear_u16), 0},
     {"linear", TAMIS_S16, TV_CPU, TAMIS_FN(tamis_priv_warp_linear_s16), 0},
     {"linear", TAMIS_F32, TV_CPU, TAMIS_FN(tamis_priv_warp_linear_f32), 0},
+    {"cubic", TAMIS_U8, TV_CPU, TAMIS_FN(tamis_priv_warp_cubic_u8), 0},
+    {"cubic", TAMIS_U16, TV_CPU, TAMIS_FN(tamis_priv_warp_cubic_u16), 0},
+    {"cubic", TAMIS_S16, TV_CPU, TAMIS_FN(tamis_priv_warp_cubic_s16), 0},
+    {"cubic", TAMIS_F32, TV_CPU, TAMIS_FN(tamis_priv_warp_cubic_f32), 0},
+    {"lanczos3", TAMIS_U8, TV_CPU, TAMIS_FN(tamis_priv_warp_lanczos3_u8), 0},
+    {"lanczos3", TAMIS_U16, TV_CPU, TAMIS_FN(tamis_priv_warp_lanczos3_u16), 0},
+    {"lanczos3", TAMIS_S16, TV_CPU, TAMIS_FN(tamis_priv_warp_lanczos3_s16), 0},
+    {"lanczos3", TAMIS_F32, TV_CPU, TAMIS_FN(tamis_priv_warp_lanczos3_f32), 0},
     {.fn = NULL},
 };

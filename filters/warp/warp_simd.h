@@ -26,7 +26,9 @@ struct warp_block {
     /* What a span keeps for its pixels: offsets, weights, samples. */
     int32_t at[WARP_ROOM];
     uint32_t wx[WARP_ROOM], wy[WARP_ROOM];
-    uint64_t samples[2 * WARP_ROOM];
+    uint64_t samples[8 * WARP_ROOM];
+    uint32_t weights[4][WARP_ROOM];
+    float across[WARP_ROOM][8], down[WARP_ROOM][8];
     char out[WARP_BLOCK * 16 + 64];
 };
 

@@ -2,7 +2,7 @@
 /* Fast rows of interp=linear. Pictures of one channel are sampled a vector of pixels at a time: one
  * gather brings both samples of a row. Packed channels are sampled a pixel at a time, one lane per
  * channel. */
-#include "warp_simd.h"
+#include "warp_lanes.h"
 
 /* ---- fractions of a vector of pixels */
 
@@ -21,39 +21,6 @@ TAMIS_INLINE tv_f32 fractions(const uint32_t *fraction)
 
 /* ---- u8, one channel */
 
-/* Bytes 2 n and 2 n + 1 of each lane as its halves. */
-TAMIS_INLINE tv_s16 two_bytes(tv_u32 v, int n)
-{
-#if defined(TAMIS_AVX2)
-    char a = (char)(2 * n), b = (char)(2 * n + 1);
-    __m128i order = _mm_setr_epi8(a, -1, b, -1, (char)(a + 4), -1, (char)(b + 4), -1, (char)(a + 8),
-                                  -1, (char)(b + 8), -1, (char)(a + 12), -1, (char)(b + 12), -1);
-#endif
-#if defined(TAMIS_AVX512)
-    return (tv_s16)_mm512_shuffle_epi8((__m512i)v, _mm512_broadcast_i32x4(order));
-#elif defined(TAMIS_AVX2)
-    return (tv_s16)_mm256_shuffle_epi8((__m256i)v, _mm256_broadcastsi128_si256(order));
-#else
-    v = n ? v >> 16 : v;
-    return (tv_s16)((v & 0xff) | (v << 8 & 0xff0000));
-#endif
-}
-
-/* Lanes of 0 .. 255 to bytes. */
-TAMIS_INLINE void store_bytes(void *out, tv_s32 v)
-{
-#if defined(TAMIS_AVX512)
-    _mm_storeu_si128(out, _mm512_cvtepi32_epi8((__m512i)v));
-#elif defined(TAMIS_AVX2)
-    __m128i h = _mm_packus_epi32(_mm256_castsi256_si128((__m256i)v),
-                                 _mm256_extracti128_si256((__m256i)v, 1));
-    _mm_storel_epi64(out, _mm_packus_epi16(h, h));
-#else
-    for (int l = 0; l < LANES; l++)
-        ((uint8_t *)out)[l] = (uint8_t)v[l];
-#endif
-}
-
 /* Samples are loaded one after the other, which is faster than gathering them. */
 static void span_u8_1(const struct warp_job *k, const char *base, uint32_t skip, int i, int end,
                       char *out)
@@ -70,9 +37,9 @@ static void span_u8_1(const struct warp_job *k, const char *base, uint32_t skip,
     for (; i < end; i += LANES, out += LANES) {
         tv_u32 v = tv_load_u32(quads + 4 * i);
         tv_s16 wx = weights_u8(b->fx + i), wy = weights_u8(b->fy + i);
-        tv_s32 t = tv_dot_s16(half, two_bytes(v, 0), wx) >> 7;
-        tv_s32 u = tv_dot_s16(half, two_bytes(v, 1), wx) >> 7;
-        store_bytes(out, tv_dot_s16(half_y, (tv_s16)(t | u << 16), wy) >> 21);
+        tv_s32 t = tv_dot_s16(half, warp_two_bytes(v, 0), wx) >> 7;
+        tv_s32 u = tv_dot_s16(half, warp_two_bytes(v, 1), wx) >> 7;
+        warp_store_bytes(out, tv_dot_s16(half_y, (tv_s16)(t | u << 16), wy) >> 21);
     }
 }
 
@@ -172,76 +139,6 @@ static void span_s16_1(const struct warp_job *k, const char *base, uint32_t skip
 
 /* ---- u8, packed channels: a pixel in each 128 bits */
 
-enum { PIXELS = TV_BYTES / 16 };
-
-/* The samples of channel c of the left and the right pixel as the halves of lane c; row 1 is the
- * one below. */
-TAMIS_INLINE tv_s16 channel_pairs(tv_u8 v, int step, int row)
-{
-#if defined(TAMIS_AVX2)
-    char o = (char)(8 * row), s = (char)step, third = (char)(step > 2 ? o + 2 : -1),
-         third_right = (char)(step > 2 ? o + 2 + s : -1), last = (char)(step > 3 ? o + 3 : -1),
-         last_right = (char)(step > 3 ? o + 3 + s : -1);
-    __m128i order = _mm_setr_epi8(o, -1, (char)(o + s), -1, (char)(o + 1), -1, (char)(o + 1 + s),
-                                  -1, third, -1, third_right, -1, last, -1, last_right, -1);
-#endif
-#if defined(TAMIS_AVX512)
-    return (tv_s16)_mm512_shuffle_epi8((__m512i)v, _mm512_broadcast_i32x4(order));
-#elif defined(TAMIS_AVX2)
-    return (tv_s16)_mm256_shuffle_epi8((__m256i)v, _mm256_broadcastsi128_si256(order));
-#elif defined(TAMIS_SSE2)
-    __m128i left = row ? _mm_srli_si128((__m128i)v, 8) : (__m128i)v;
-    __m128i right = step == 2   ? _mm_srli_si128(left, 2)
-                    : step == 3 ? _mm_srli_si128(left, 3)
-                                : _mm_srli_si128(left, 4);
-    return (tv_s16)_mm_unpacklo_epi8(_mm_unpacklo_epi8(left, right), _mm_setzero_si128());
-#else
-    tv_s16 w = {0};
-    for (int c = 0; c < step; c++) {
-        w[2 * c] = v[8 * row + c];
-        w[2 * c + 1] = v[8 * row + c + step];
-    }
-    return w;
-#endif
-}
-
-/* Weights of one pixel after the other, in all lanes of its 128 bits. */
-TAMIS_INLINE tv_s16 spread(const uint32_t *weights)
-{
-#if defined(TAMIS_AVX512)
-    const __m512i order = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
-    __m128i four = _mm_loadu_si128((const __m128i *)(const void *)weights);
-    return (tv_s16)_mm512_permutexvar_epi32(order, _mm512_castsi128_si512(four));
-#elif defined(TAMIS_AVX2)
-    const __m256i order = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
-    __m128i two = _mm_loadl_epi64((const __m128i *)(const void *)weights);
-    return (tv_s16)_mm256_permutevar8x32_epi32(_mm256_castsi128_si256(two), order);
-#else
-    return (tv_s16)((tv_u32){0} + weights[0]);
-#endif
-}
-
-/* The first step lanes of each 128 bits as bytes side by side; writes 16 bytes at most. */
-TAMIS_INLINE void store_pixels(char *out, tv_s32 v, int step)
-{
-#if defined(TAMIS_AVX2)
-    const __m128i three = _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
-    const __m128i two = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1);
-#if defined(TAMIS_AVX512)
-    __m128i b = _mm512_cvtepi32_epi8((__m512i)v);
-#else
-    __m128i b = _mm_packus_epi32(_mm256_castsi256_si128((__m256i)v),
-                                 _mm256_extracti128_si256((__m256i)v, 1));
-    b = _mm_packus_epi16(b, b);
-#endif
-    b = step == 2 ? _mm_shuffle_epi8(b, two) : step == 3 ? _mm_shuffle_epi8(b, three) : b;
-    _mm_storeu_si128((__m128i *)(void *)out, b);
-#else
-    for (int c = 0; c < step; c++)
-        out[c] = (char)(uint8_t)v[c];
-#endif
-}
-
 TAMIS_INLINE void span_u8_packed(const struct warp_job *k, const char *base, uint32_t skip, int i,
                                  int end, char *out, int step)
 {
@@ -259,53 +156,14 @@ TAMIS_INLINE void span_u8_packed(const struct warp_job *k, const char *base, uin
     }
     for (; i < end; i += PIXELS, out += PIXELS * step) {
         tv_u8 v = tv_load_u8(&b->samples[2 * i]);
-        tv_s16 wx = spread(b->wx + i), wy = spread(b->wy + i);
-        tv_s32 t = tv_dot_s16(half, channel_pairs(v, step, 0), wx) >> 7;
-        tv_s32 u = tv_dot_s16(half, channel_pairs(v, step, 1), wx) >> 7;
-        store_pixels(out, tv_dot_s16(half_y, (tv_s16)(t | u << 16), wy) >> 21, step);
+        tv_s16 wx = warp_spread(b->wx + i), wy = warp_spread(b->wy + i);
+        tv_s32 t = tv_dot_s16(half, warp_pairs(v, step, 0), wx) >> 7;
+        tv_s32 u = tv_dot_s16(half, warp_pairs(v, step, 8), wx) >> 7;
+        warp_store_pixels(out, tv_dot_s16(half_y, (tv_s16)(t | u << 16), wy) >> 21, step);
     }
 }
 
 /* ---- one pixel, a lane per channel */
-
-typedef uint8_t w_u8 __attribute__((vector_size(4)));
-typedef uint16_t w_u16 __attribute__((vector_size(8)));
-typedef int16_t w_s16 __attribute__((vector_size(8)));
-
-TAMIS_INLINE w_s32 load_s32(const char *p, tamis_type type)
-{
-    if (type == TAMIS_U8) {
-        w_u8 v;
-        memcpy(&v, p, sizeof v);
-        return __builtin_convertvector(v, w_s32);
-    }
-#if defined(TAMIS_AVX2)
-    __m128i v = _mm_loadl_epi64((const __m128i *)(const void *)p);
-    return (w_s32)(type == TAMIS_U16 ? _mm_cvtepu16_epi32(v) : _mm_cvtepi16_epi32(v));
-#elif defined(TAMIS_SSE2)
-    __m128i v = _mm_loadl_epi64((const __m128i *)(const void *)p);
-    return (w_s32)(type == TAMIS_U16 ? _mm_unpacklo_epi16(v, _mm_setzero_si128())
-                                     : _mm_srai_epi32(_mm_unpacklo_epi16(v, v), 16));
-#else
-    if (type == TAMIS_U16) {
-        w_u16 v;
-        memcpy(&v, p, sizeof v);
-        return __builtin_convertvector(v, w_s32);
-    }
-    w_s16 v;
-    memcpy(&v, p, sizeof v);
-    return __builtin_convertvector(v, w_s32);
-#endif
-}
-
-TAMIS_INLINE w_f32 load_f32(const char *p, tamis_type type)
-{
-    if (type != TAMIS_F32)
-        return __builtin_convertvector(load_s32(p, type), w_f32);
-    w_f32 v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
 
 TAMIS_INLINE w_s32 lerp_s32(w_s32 a, w_s32 b, int32_t f)
 {
@@ -317,53 +175,26 @@ TAMIS_INLINE w_f32 lerp_f32(w_f32 a, w_f32 b, float f)
     return f == 0 ? a : a + (b - a) * f;
 }
 
-TAMIS_INLINE w_s32 round_f32(w_f32 v)
-{
-#if defined(TAMIS_SSE2)
-    return (w_s32)_mm_cvtps_epi32((__m128)v);
-#elif defined(TAMIS_NEON)
-    return (w_s32)vcvtnq_s32_f32((float32x4_t)v);
-#endif
-}
-
-/* Writes all four lanes; the next pixel overwrites those that are too many. */
-TAMIS_INLINE void store_lanes(void *out, w_s32 v, tamis_type type)
-{
-    if (type == TAMIS_U8) {
-        w_u8 narrow = __builtin_convertvector(v, w_u8);
-        memcpy(out, &narrow, sizeof narrow);
-        return;
-    }
-#if defined(TAMIS_AVX2)
-    __m128i narrow = type == TAMIS_U16 ? _mm_packus_epi32((__m128i)v, (__m128i)v)
-                                       : _mm_packs_epi32((__m128i)v, (__m128i)v);
-    _mm_storel_epi64((__m128i *)out, narrow);
-#else
-    w_u16 narrow = __builtin_convertvector(v, w_u16);
-    memcpy(out, &narrow, sizeof narrow);
-#endif
-}
-
 /* The pixel i of the block from its four neighbors. */
 TAMIS_INLINE void blend(const struct warp_block *k, int i, const char *const at[4], void *out,
                         tamis_type type)
 {
     if (type == TAMIS_U8) {
         int32_t fx = (int32_t)(k->fx[i] >> 18), fy = (int32_t)(k->fy[i] >> 18);
-        w_s32 t = (lerp_s32(load_s32(at[0], type), load_s32(at[1], type), fx) + 64) >> 7;
-        w_s32 b = (lerp_s32(load_s32(at[2], type), load_s32(at[3], type), fx) + 64) >> 7;
-        store_lanes(out, (lerp_s32(t, b, fy) + (1 << 20)) >> 21, type);
+        w_s32 t = (lerp_s32(warp_load_s32(at[0], type), warp_load_s32(at[1], type), fx) + 64) >> 7;
+        w_s32 b = (lerp_s32(warp_load_s32(at[2], type), warp_load_s32(at[3], type), fx) + 64) >> 7;
+        warp_store_lanes(out, (lerp_s32(t, b, fy) + (1 << 20)) >> 21, type);
         return;
     }
     float fx = (float)(int32_t)(k->fx[i] >> 8) * 0x1p-24f;
     float fy = (float)(int32_t)(k->fy[i] >> 8) * 0x1p-24f;
-    w_f32 t = lerp_f32(load_f32(at[0], type), load_f32(at[1], type), fx);
-    w_f32 b = lerp_f32(load_f32(at[2], type), load_f32(at[3], type), fx);
+    w_f32 t = lerp_f32(warp_load_f32(at[0], type), warp_load_f32(at[1], type), fx);
+    w_f32 b = lerp_f32(warp_load_f32(at[2], type), warp_load_f32(at[3], type), fx);
     w_f32 v = lerp_f32(t, b, fy);
     if (type == TAMIS_F32)
         memcpy(out, &v, sizeof v);
     else
-        store_lanes(out, round_f32(v), type);
+        warp_store_lanes(out, warp_round_f32(v), type);
 }
 
 TAMIS_INLINE void span_packed(const struct warp_job *k, const char *base, uint32_t skip, int i,
