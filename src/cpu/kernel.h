@@ -80,8 +80,10 @@ typedef struct tamis_kernel {
 typedef struct tamis_result {
     void *data[TAMIS_MAX_CHANNELS];
     ptrdiff_t stride[TAMIS_MAX_CHANNELS]; /* bytes, may be negative */
-    int32_t w, h;
-    tamis_pool *pool; /* for tamis_priv_pool_each() */
+    int planes;                           /* channels where the layout is planar, else 1 */
+    int step;                             /* samples from pixel to pixel in a plane */
+    int32_t w, h;                         /* pixels */
+    tamis_pool *pool;                     /* for tamis_priv_pool_each() */
 } tamis_result;
 
 /* One filter of a chain while it is planned. The engine fills in the first part and sensible

@@ -164,8 +164,10 @@ static void finish(struct run *r)
 {
     const tamis_step *s = &r->plan->steps[r->pass.segment->end - 1];
     const tamis_image *dst = r->pass.dst;
-    tamis_result result = {.w = dst->w, .h = dst->h, .pool = r->plan->ctx->pool};
-    for (int p = 0; p < tamis_image_planes(dst); p++) {
+    tamis_result result = {
+        .planes = tamis_image_planes(dst), .w = dst->w, .h = dst->h, .pool = r->plan->ctx->pool};
+    result.step = dst->format.channels / result.planes;
+    for (int p = 0; p < result.planes; p++) {
         result.data[p] = dst->data[p];
         result.stride[p] = dst->stride[p];
     }
