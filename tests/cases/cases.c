@@ -142,6 +142,7 @@ int main(void)
     case_precision();
     case_shifts();
     case_slopes();
+    case_canny();
     case_threads();
     case_locality();
     for (int cpu = 0; cpu < CASE_CPUS; cpu++)

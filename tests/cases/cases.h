@@ -53,6 +53,7 @@ void case_wide(void);       /* G19 */
 void case_precision(void);  /* G20 */
 void case_shifts(void);     /* moves by whole pixels */
 void case_slopes(void);     /* G23 */
+void case_canny(void);      /* G21, G22 */
 void case_threads(void);    /* G25 */
 void case_locality(void);   /* one NaN goes no further than the windows that hold it */
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "cases.h"
 
@@ -215,4 +217,177 @@ void case_slopes(void)
             luma(case_ctx[cpu]);
             alpha(case_ctx[cpu]);
         }
+}
+
+/* G21: nothing has no edges, its frame included. */
+static void nothing(tamis_ctx *ctx)
+{
+    static const double values[] = {200, 51400, -20000, 1, 1},
+                        units[] = {1, 257, 257, 0.004, 0.004};
+    static const char *const rests[] = {"",
+                                        ":norm=l1",
+                                        ":sigma=1",
+                                        ":sigma=3",
+                                        ":ksize=5",
+                                        ":ksize=7:norm=l1",
+                                        ":border=wrap",
+                                        ":border=reflect",
+                                        ":border=valid"};
+    static const double highs[] = {0, 2, 150};
+
+    for (int type = 0; type < TAMIS_TYPE_COUNT; type++)
+        for (int i = 0; i < 9; i++)
+            for (int h = 0; h < 3; h++) {
+                test_picture src, out;
+                char chain[128];
+                snprintf(chain, sizeof chain, "canny=low=%g:high=%g%s", highs[h] / 2 * units[type],
+                         highs[h] * units[type], rests[i]);
+                case_constant(&src, test_format((tamis_type)type, 1), 32, 32, values[type]);
+                if (case_run_ok("G21", ctx, chain, &src.image, &out) == 0)
+                    case_check(case_all(&out.image, 0), "G21", "%s on flat %s", chain,
+                               tamis_type_name((tamis_type)type));
+                test_picture_free(&out);
+                test_picture_free(&src);
+            }
+}
+
+static double long_edge(int x, int y, int c)
+{
+    int v = 60 - x / 2;
+    (void)c;
+    return y >= 32 ? 0 : v < 12 ? 12 : v;
+}
+
+static double long_edge_no_seed(int x, int y, int c)
+{
+    (void)x;
+    (void)c;
+    return y >= 32 ? 0 : 12;
+}
+
+/* Whether every column has an edge in rows 30 .. 33, and no other row has one. */
+static int is_one_line(const tamis_image *image)
+{
+    for (int x = 0; x < image->w; x++) {
+        int inside = 0, outside = 0;
+        for (int y = 0; y < image->h; y++)
+            if (test_sample_get(image, x, y, 0) != 0)
+                *(y >= 30 && y <= 33 ? &inside : &outside) += 1;
+        if (inside == 0 || outside)
+            return 0;
+    }
+    return 1;
+}
+
+/* G22: a weak edge follows its seed across all tiles and threads. */
+static void weak_edge(tamis_ctx *ctx, const char *chain, int tile_w, int tile_h)
+{
+    enum { W = 5000, H = 64 };
+    tamis_plan_options options = {.tile_w = tile_w, .tile_h = tile_h};
+    test_picture seeded, bare, out;
+    tamis_graph *graph = NULL;
+    tamis_plan *plan = NULL;
+    tamis_format format = test_format(TAMIS_U8, 1);
+
+    case_picture(&seeded, format, W, H, long_edge);
+    case_picture(&bare, format, W, H, long_edge_no_seed);
+    test_picture_make(&out, format, W, H, TEST_ROWS_WIDE);
+    if (tamis_graph_parse(ctx, chain, &graph) == TAMIS_OK &&
+        tamis_plan_create(ctx, graph, format, W, H, &options, &plan) == TAMIS_OK)
+        for (int i = 0; i < 3; i++) {
+            int done = tamis_plan_run(plan, &seeded.image, &out.image, NULL) == TAMIS_OK;
+            case_check(done && is_one_line(&out.image), "G22", "%s: tiles of %dx%d", chain, tile_w,
+                       tile_h);
+            done = tamis_plan_run(plan, &bare.image, &out.image, NULL) == TAMIS_OK;
+            case_check(done && case_all(&out.image, 0), "G22", "%s: an edge without a seed", chain);
+        }
+    case_check(plan != NULL, "G22", "%s: no plan", chain);
+    tamis_plan_free(&plan);
+    tamis_graph_free(&graph);
+    test_picture_free(&out);
+    test_picture_free(&bare);
+    test_picture_free(&seeded);
+}
+
+static void weak_edges(void)
+{
+    static const char *const chains[] = {"canny=low=40:high=200:norm=l1",
+                                         "canny=low=40:high=200:norm=l2",
+                                         "canny=low=40:high=200:norm=l1:compat=opencv"};
+    static const int tiles[][2] = {{0, 0}, {64, 64}, {100, 7}, {5000, 1}, {33, 31}};
+
+    for (int threads = 1; threads <= 8; threads *= 2) {
+        tamis_ctx_options options = {.threads = threads};
+        tamis_ctx *ctx = NULL;
+        if (tamis_ctx_create(&options, &ctx) != TAMIS_OK)
+            abort();
+        for (int i = 0; i < 3; i++)
+            for (int t = 0; t < 5; t++)
+                weak_edge(ctx, chains[i], tiles[t][0], tiles[t][1]);
+        tamis_ctx_free(&ctx);
+    }
+}
+
+static double column_step(int x, int y, int c)
+{
+    (void)y;
+    (void)c;
+    return x >= 10 ? 200 : 40;
+}
+
+static double row_step(int x, int y, int c)
+{
+    return column_step(y, x, c);
+}
+
+/* A step is one line, one pixel wide, from side to side. */
+static void step_line(tamis_ctx *ctx, int down)
+{
+    static const char *const chains[] = {"canny", "canny=norm=l1:ksize=5", "canny=sigma=1.5",
+                                         "canny=ksize=7", "canny=compat=opencv"};
+    test_picture src, out;
+
+    case_picture(&src, test_format(TAMIS_U8, 1), 20, 20, down ? row_step : column_step);
+    for (int i = 0; i < 5; i++) {
+        int wrong = 0;
+        if (case_run_ok("canny", ctx, chains[i], &src.image, &out))
+            continue;
+        for (int y = 0; y < 20; y++) {
+            int count = 0;
+            for (int x = 0; x < 20; x++)
+                count += test_sample_get(&out.image, down ? y : x, down ? x : y, 0) == 255;
+            wrong += count != 1;
+        }
+        case_check(!wrong, "canny", "%s: a step is no single line in %d lines", chains[i], wrong);
+        test_picture_free(&out);
+    }
+    test_picture_free(&src);
+}
+
+static void canny_refusals(tamis_ctx *ctx)
+{
+    test_picture src, wide;
+
+    case_constant(&src, test_format(TAMIS_U8, 1), 8, 8, 1);
+    case_constant(&wide, test_format(TAMIS_U16, 1), 8, 8, 1);
+    case_check(case_refused(ctx, "canny=low=100:high=50", &src.image), "canny", "low above high");
+    case_check(case_refused(ctx, "canny=ksize=9", &src.image), "canny", "ksize=9");
+    case_check(case_refused(ctx, "canny=compat=opencv:sigma=1", &src.image), "canny", "sigma");
+    case_check(case_refused(ctx, "canny=compat=opencv", &wide.image), "canny", "opencv on u16");
+    test_picture_free(&wide);
+    test_picture_free(&src);
+}
+
+void case_canny(void)
+{
+    if (!case_has("G21", "canny"))
+        return;
+    for (int cpu = 0; cpu < CASE_CPUS; cpu++)
+        if (case_ctx[cpu]) {
+            nothing(case_ctx[cpu]);
+            step_line(case_ctx[cpu], 0);
+            step_line(case_ctx[cpu], 1);
+            canny_refusals(case_ctx[cpu]);
+        }
+    weak_edges();
 }

@@ -3,6 +3,7 @@
 """Makes the golden files: results of the filters' written definitions in float64.
 
     python3 make_golden.py        (needs numpy; writes *.bin beside this file)
+    python3 make_golden.py canny  (needs cv2; prints the lines of hashes.txt for canny)
 
 Every result is a direct sum or sort over an explicitly padded picture: no separability, no tables,
 no fixed point, and nothing shared with the C code. A file is a sequence of records:
@@ -14,6 +15,7 @@ states again.
 """
 import math
 import os
+import sys
 
 import numpy as np
 
@@ -415,6 +417,21 @@ def edges_records():
         yield record(chain, "f32", 1, 13, 11, "nan")
 
 
+def canny_hashes():
+    """Lines of hashes.txt for canny=compat=opencv, by OpenCV itself."""
+    import zlib
+
+    import cv2
+    for pattern in ("edges", "noise"):
+        for k in (3, 5, 7):
+            for norm in ("l1", "l2"):
+                low, high = 90 * (1, 12, 160)[k // 2 - 1], 420 * (1, 12, 160)[k // 2 - 1]
+                chain = f"canny=low={low}:high={high}:ksize={k}:norm={norm}:compat=opencv"
+                a = picture("u8", 1, 173, 94, pattern)[:, :, 0].astype(np.uint8)
+                out = cv2.Canny(a, low, high, apertureSize=k, L2gradient=norm == "l2")
+                yield f"{zlib.crc32(out.tobytes()):08x} {chain}|u8|1|173|94|{pattern}|-|0|0"
+
+
 def write(name, records):
     with open(os.path.join(HERE, name), "wb") as f:
         for r in records:
@@ -578,6 +595,9 @@ def resize_records():
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["canny"]:
+        print(*canny_hashes(), sep="\n")
+        sys.exit()
     write("resize.bin", resize_records())
     write("affine.bin", affine_records())
     write("rotate.bin", rotate_records())
