@@ -179,6 +179,64 @@ static tamis_status make_axis(tamis_node *node, const struct tamis_resize *p, in
     return fill_axis(node, &v, w, a);
 }
 
+/* ---- groups */
+
+/* Whether the windows of so many neighbors fit a table wherever they are. */
+static int groups_fit(const struct resize_axis *a, int32_t out, int step, int pixels, int pairs)
+{
+    for (int32_t i = 0; i < out; i += pixels) {
+        int32_t last = i + pixels < out ? i + pixels - 1 : out - 1;
+        if (((int64_t)a->start[last] - a->start[i] + 2 * pairs) * step > RESIZE_TABLE)
+            return 0;
+    }
+    return 1;
+}
+
+static void fill_group(const struct resize_axis *a, const struct resize_groups *g, int32_t i,
+                       int32_t end, int16_t *index, uint32_t *weights)
+{
+    for (int lane = 0; lane < (end - i) * g->step; lane++) {
+        int32_t x = i + lane / g->step;
+        const int16_t *q = a->q + (ptrdiff_t)x * a->pitch;
+        int at = (a->start[x] - a->start[i]) * g->step + lane % g->step;
+        index[2 * lane] = (int16_t)at;
+        index[2 * lane + 1] = (int16_t)(at + g->step);
+        for (int k = 0; k < g->pairs; k++)
+            weights[k * RESIZE_LANES + lane] = (uint16_t)q[2 * k] | (uint32_t)(uint16_t)q[2 * k + 1]
+                                                                        << 16;
+    }
+}
+
+static tamis_status make_groups(tamis_node *node, const struct resize_axis *a, int32_t out,
+                                int step, struct resize_groups *g)
+{
+    *g = (struct resize_groups){.pixels = RESIZE_LANES / step, .step = step};
+    g->pairs = (a->taps + 1) / 2;
+    while (g->pixels > 0 && !groups_fit(a, out, step, g->pixels, g->pairs))
+        g->pixels--;
+    if (g->pixels * step < RESIZE_LANES / 4)
+        g->pixels = 0; /* no gain */
+    if (g->pixels == 0)
+        return TAMIS_OK;
+    size_t count = ((size_t)out + (size_t)g->pixels - 1) / (size_t)g->pixels;
+    size_t lanes = count * RESIZE_LANES;
+    int32_t *first = tamis_priv_node_alloc(node, count * sizeof *first);
+    int16_t *index = tamis_priv_node_alloc(node, 2 * lanes * sizeof *index);
+    uint32_t *weights = tamis_priv_node_alloc(node, lanes * (size_t)g->pairs * sizeof *weights);
+    if (!first || !index || !weights)
+        return no_memory(node);
+    for (size_t n = 0; n < count; n++) {
+        int32_t i = (int32_t)n * g->pixels, end = i + g->pixels < out ? i + g->pixels : out;
+        first[n] = a->start[i];
+        fill_group(a, g, i, end, index + 2 * n * RESIZE_LANES,
+                   weights + n * (size_t)g->pairs * RESIZE_LANES);
+    }
+    g->first = first;
+    g->index = index;
+    g->weights = weights;
+    return TAMIS_OK;
+}
+
 /* ---- planning */
 
 static tamis_status wanted(tamis_node *node, const char *side, int32_t n, double scale,
@@ -224,7 +282,7 @@ static size_t scratch_bytes(const void *coef, int w, int h, int step)
 {
     const struct resize_coef *c = coef;
     (void)h;
-    return ((size_t)span(&c->x, w) + 64) * (size_t)step * sizeof(float) + 1024;
+    return ((size_t)span(&c->x, w) + 64) * (size_t)step * sizeof(float) + 2048;
 }
 
 /* About as much of the source as other filters read at a time. */
@@ -253,6 +311,9 @@ static tamis_status plan(tamis_node *node)
     node->stage = copies                                       ? "nearest"
                   : c->x.q && c->y.q && node->work == TAMIS_U8 ? "fixed"
                                                                : "float";
+    if (strcmp(node->stage, "fixed") == 0)
+        TAMIS_TRY(make_groups(node, &c->x, node->out_w,
+                              node->in.layout == TAMIS_PACKED ? node->in.channels : 1, &c->groups));
     c->halves = c->x.taps == 2 && c->y.taps == 2 && node->w == 2 * (int64_t)node->out_w &&
                 node->h == 2 * (int64_t)node->out_h && c->x.f[0] == 0.5f && c->y.f[0] == 0.5f;
     node->tile_w = tile_side(c->x.ratio, 2048);

@@ -22,8 +22,22 @@ struct resize_axis {
     int bits;
 };
 
+/* The fixed-point weights across, arranged for kernels that pick samples of a row out of a table of
+ * RESIZE_TABLE of them: for `pixels` neighbors in the result, all channels of each in a lane of its
+ * own. The row of column sums is one of samples, packed as the picture is. */
+enum { RESIZE_TABLE = 64, RESIZE_LANES = 16 };
+struct resize_groups {
+    int pixels;              /* 0: the windows of too few fit a table */
+    int pairs;               /* of weights in each window */
+    int step;                /* channels */
+    const int32_t *first;    /* sample of the row where the group's table begins */
+    const int16_t *index;    /* 2 per lane: where its first two samples are in the table */
+    const uint32_t *weights; /* pair by pair, RESIZE_LANES each, the first in the low half */
+};
+
 struct resize_coef {
     struct resize_axis x, y;
+    struct resize_groups groups;
     int halves; /* 1: u8, every pixel is the mean of 2x2 */
 };
 

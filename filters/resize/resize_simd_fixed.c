@@ -143,6 +143,37 @@ TAMIS_INLINE void row_packed(const tamis_tile *t, const struct resize_axis *a, c
     }
 }
 
+/* ---- rows by tables */
+
+#if defined(TAMIS_AVX512)
+/* Both groups at the tile's ends may hold pixels of its neighbors, which are computed from what
+ * lies around the row and not stored. */
+static void row_groups(const tamis_tile *t, const struct resize_axis *a,
+                       const struct resize_groups *g, const int16_t *sums, uint8_t *out)
+{
+    int shift = a->bits + RESIZE_FRACTION, step = g->step, end = t->x + t->w;
+    const __m512i half = _mm512_set1_epi32(1 << (shift - 1)), none = _mm512_setzero_si512();
+    const __m512i next = _mm512_set1_epi16((int16_t)(2 * step));
+    const __m128i by = _mm_cvtsi32_si128(shift);
+    for (int n = t->x / g->pixels; n * g->pixels < end; n++) {
+        int x = n * g->pixels, from = x < t->x ? t->x - x : 0;
+        int to = x + g->pixels > end ? end - x : g->pixels;
+        const int16_t *table = sums + ((ptrdiff_t)g->first[n] - (ptrdiff_t)t->from.x) * step;
+        const uint32_t *w = g->weights + (ptrdiff_t)n * g->pairs * RESIZE_LANES;
+        __m512i low = _mm512_loadu_si512(table), high = _mm512_loadu_si512(table + 32);
+        __m512i index = _mm512_loadu_si512(g->index + (ptrdiff_t)n * 2 * RESIZE_LANES), sum = half;
+        for (int k = 0; k < g->pairs; k++, w += RESIZE_LANES) {
+            __m512i v = _mm512_permutex2var_epi16(low, index, high);
+            sum = _mm512_dpwssd_epi32(sum, v, _mm512_loadu_si512(w));
+            index = _mm512_add_epi16(index, next);
+        }
+        sum = _mm512_max_epi32(_mm512_sra_epi32(sum, by), none);
+        uint32_t mask = ((1u << to * step) - 1) & ~((1u << from * step) - 1);
+        _mm_mask_storeu_epi8(out + (x - t->x) * step, (__mmask16)mask, _mm512_cvtusepi32_epi8(sum));
+    }
+}
+#endif
+
 /* ---- means of 2x2 pixels */
 
 TAMIS_INLINE tv_s16 add_neighbors(const uint8_t *p)
@@ -171,6 +202,7 @@ void TAMIS_FN(tamis_priv_resize_fixed)(const tamis_tile *t, const void *coef, vo
     const struct resize_coef *c = coef;
     const struct resize_axis *a = &c->x;
     int last = t->x + t->w - 1;
+    int16_t *sums = (int16_t *)scratch + RESIZE_TABLE; /* tables may begin before the row */
     int n = (int)(a->start[last] + a->count[last] - t->from.x) * t->step;
     for (int j = 0; j < t->h; j++) {
         uint8_t *row = (uint8_t *)t->dst[0] + j * t->dst_stride[0];
@@ -179,16 +211,22 @@ void TAMIS_FN(tamis_priv_resize_fixed)(const tamis_tile *t, const void *coef, vo
             row_halves(r[0], r[1], row, t->w);
             continue;
         }
-        columns(t, &c->y, t->y + j, n, scratch);
+        columns(t, &c->y, t->y + j, n, sums);
+#if defined(TAMIS_AVX512)
+        if (c->groups.pixels > 0) {
+            row_groups(t, a, &c->groups, sums, row);
+            continue;
+        }
+#endif
         if (t->step == 1 && a->pitch == 8)
-            row_1(t, a, scratch, row, 8);
+            row_1(t, a, sums, row, 8);
         else if (t->step == 1)
-            row_1(t, a, scratch, row, 16);
+            row_1(t, a, sums, row, 16);
         else if (t->step == 2)
-            row_packed(t, a, scratch, row, 2);
+            row_packed(t, a, sums, row, 2);
         else if (t->step == 3)
-            row_packed(t, a, scratch, row, 3);
+            row_packed(t, a, sums, row, 3);
         else
-            row_packed(t, a, scratch, row, 4);
+            row_packed(t, a, sums, row, 4);
     }
 }
