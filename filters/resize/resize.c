@@ -167,7 +167,7 @@ static tamis_status make_axis(tamis_node *node, const struct tamis_resize *p, in
     double *w = tamis_priv_node_alloc(node, (size_t)(2 * v.reach + 4) * sizeof *w);
     if (!w)
         return no_memory(node);
-    *a = (struct resize_axis){.ratio = (double)in / out, .taps = 1, .bits = 15};
+    *a = (struct resize_axis){.in = in, .ratio = (double)in / out, .taps = 1, .bits = 15};
     for (int32_t i = 0; i < out; i++) {
         int32_t first;
         int n = make_weights(&v, i, w, &first);
@@ -270,11 +270,13 @@ static int span(const struct resize_axis *a, int n)
     return (int)ceil((n - 1) * a->ratio) + 2 + a->taps;
 }
 
+/* At the right and lower edge the box ends with the source, so that its rows serve as they are. */
 static tamis_box need(const void *coef, tamis_rect part)
 {
     const struct resize_coef *c = coef;
-    return (tamis_box){c->x.start[part.x], c->y.start[part.y], span(&c->x, part.w),
-                       span(&c->y, part.h)};
+    int32_t x = c->x.start[part.x], y = c->y.start[part.y];
+    int w = span(&c->x, part.w), h = span(&c->y, part.h);
+    return (tamis_box){x, y, w < c->x.in - x ? w : c->x.in - x, h < c->y.in - y ? h : c->y.in - y};
 }
 
 /* A row of column sums, in 16 or 32 bits, and room for whole vectors. */

@@ -14,6 +14,7 @@ enum { RESIZE_FIXED_TAPS = 16, RESIZE_FRACTION = 6 };
 struct resize_axis {
     int taps;             /* the longest window */
     int pitch;            /* from one pixel's weights to the next: taps rounded up to 8 */
+    int32_t in;           /* samples of the source */
     double ratio;         /* source pixels per pixel of the result */
     const int32_t *start; /* the first sample of each window, inside the source */
     const int32_t *count; /* the samples of each */
