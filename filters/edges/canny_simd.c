@@ -261,17 +261,21 @@ TAMIS_INLINE lanes greatest(sizes form, const neighbors *s, const void *gx, cons
     return (w.flat & along) | (~w.flat & ((w.steep & down) | (~w.steep & diagonal)));
 }
 
+/* A limit in the form that sizes have. */
+TAMIS_INLINE int32_t limit_of(sizes form, double limit)
+{
+    float f = (float)limit;
+    int32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return form == FLOATS ? bits : (int32_t)limit;
+}
+
 TAMIS_INLINE void kept_row(const work *w, sizes form, const neighbors *s, const char *gx,
                            const char *gy, uint8_t *dst)
 {
     const canny_coef *k = w->k;
     const int32_t px = form == SUMS_16 ? 2 : 4;
-    int32_t low = (int32_t)k->low, high = (int32_t)k->high;
-    if (form == FLOATS) {
-        float l = (float)k->low, h = (float)k->high;
-        memcpy(&low, &l, sizeof low);
-        memcpy(&high, &h, sizeof high);
-    }
+    int32_t low = limit_of(form, k->low), high = limit_of(form, k->high);
     for (int x = 0; x < w->n; x += TV_BYTES) {
         lanes kept[2], strong[2];
         tv_u8 out = {0};
