@@ -7,6 +7,7 @@ import os
 
 import cv2
 import numpy as np
+import rows
 
 TYPES = {"u8": 0, "u16": 1, "f32": 4}  # tamis_type
 
@@ -110,6 +111,26 @@ class OpenCV5:
         return OpenCV5Run(row, picture)
 
 
+def opencv5_sobel(src, dst, k):
+    """Magnitude by the calls that it takes, into arrays that are there already."""
+    if src.dtype == np.uint8:
+        dx, dy = np.empty(src.shape, np.int16), np.empty(src.shape, np.int16)
+        ax, ay = np.empty_like(src), np.empty_like(src)
+
+        def run():
+            cv2.Sobel(src, cv2.CV_16S, 1, 0, dst=dx, ksize=k)
+            cv2.Sobel(src, cv2.CV_16S, 0, 1, dst=dy, ksize=k)
+            cv2.add(cv2.convertScaleAbs(dx, dst=ax), cv2.convertScaleAbs(dy, dst=ay), dst=dst)
+    else:
+        dx, dy = np.empty_like(src), np.empty_like(src)
+
+        def run():
+            cv2.Sobel(src, cv2.CV_32F, 1, 0, dst=dx, ksize=k)
+            cv2.Sobel(src, cv2.CV_32F, 0, 1, dst=dy, ksize=k)
+            cv2.magnitude(dx, dy, magnitude=dst)
+    return run
+
+
 class OpenCV5Run:
     def __init__(self, row, picture):
         src, dst, k = picture, np.empty_like(picture), row.ksize
@@ -122,6 +143,10 @@ class OpenCV5Run:
             weights = np.array(row.kernel, np.float32)
             weights /= weights.sum()
             self.run = lambda: cv2.filter2D(src, -1, weights, dst=dst)
+        elif row.filter == "sobel":
+            self.run = opencv5_sobel(src, dst, k)
+        elif row.filter == "canny":
+            self.run = lambda: cv2.Canny(src, rows.LOW, rows.HIGH, dst, apertureSize=k)
         elif row.filter == "median":
             self.run = lambda: cv2.medianBlur(src, k, dst=dst)
         elif row.filter == "nlmeans":

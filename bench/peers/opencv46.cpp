@@ -18,11 +18,27 @@ struct Peer {
     int ksize;
     double sigma, sigma_color;
     cv::Mat kernel, src, dst;
+    cv::Mat dx, dy, ax, ay; // of sobel
 };
 
 int depth_of(const char *type)
 {
     return !strcmp(type, "u8") ? CV_8U : !strcmp(type, "u16") ? CV_16U : CV_32F;
+}
+
+// Magnitude by the calls that it takes.
+void sobel(Peer &p)
+{
+    int depth = p.src.depth() == CV_8U ? CV_16S : CV_32F;
+    cv::Sobel(p.src, p.dx, depth, 1, 0, p.ksize);
+    cv::Sobel(p.src, p.dy, depth, 0, 1, p.ksize);
+    if (depth == CV_32F) {
+        cv::magnitude(p.dx, p.dy, p.dst);
+        return;
+    }
+    cv::convertScaleAbs(p.dx, p.ax);
+    cv::convertScaleAbs(p.dy, p.ay);
+    cv::add(p.ax, p.ay, p.dst);
 }
 
 void filter(Peer &p)
@@ -33,6 +49,10 @@ void filter(Peer &p)
         cv::blur(p.src, p.dst, cv::Size(p.ksize, p.ksize));
     else if (p.filter == "convolve")
         cv::filter2D(p.src, p.dst, -1, p.kernel);
+    else if (p.filter == "sobel")
+        sobel(p);
+    else if (p.filter == "canny")
+        cv::Canny(p.src, p.dst, p.sigma_color, 3 * p.sigma_color, p.ksize);
     else if (p.filter == "median")
         cv::medianBlur(p.src, p.dst, p.ksize);
     else
@@ -47,7 +67,8 @@ bool has(const peer_job &job)
     if (!strcmp(job.filter, "bilateral"))
         return (u8 || !strcmp(job.type, "f32")) && (job.channels == 1 || job.channels == 3);
     return !strcmp(job.filter, "gaussian") || !strcmp(job.filter, "box") ||
-           !strcmp(job.filter, "convolve");
+           !strcmp(job.filter, "convolve") || !strcmp(job.filter, "sobel") ||
+           (u8 && !strcmp(job.filter, "canny"));
 }
 
 } // namespace
@@ -66,7 +87,7 @@ void *peer_open(const peer_job *job, const void *src)
         cv::setNumThreads(job->threads);
         cv::ocl::setUseOpenCL(false);
         int type = CV_MAKETYPE(depth_of(job->type), job->channels);
-        auto *p = new Peer{job->filter, job->ksize, job->sigma, job->sigma_color, {}, {}, {}};
+        auto *p = new Peer{job->filter, job->ksize, job->sigma, job->sigma_color, {}, {}, {}, {}, {}, {}, {}};
         cv::Mat(job->h, job->w, type, const_cast<void *>(src)).copyTo(p->src);
         if (p->filter == "convolve")
             cv::Mat(job->ksize, job->ksize, CV_32F, const_cast<float *>(job->kernel))

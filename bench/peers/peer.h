@@ -13,12 +13,14 @@ extern "C" {
 #define PEER_API __attribute__((visibility("default")))
 
 typedef struct peer_job {
-    const char *filter; /* "gaussian", "box", "convolve", "median", "bilateral", "nlmeans" */
+    const char *filter; /* "gaussian", "box", "convolve", "median", "bilateral", "nlmeans",
+                           "sobel" (magnitude), "canny" */
     const char *type;   /* "u8", "u16", "f32" */
     int w, h, channels, threads;
     int ksize;
     double sigma;        /* in pixels: gaussian, bilateral; of nlmeans the search window */
-    double sigma_color;  /* in levels, 0 .. 1 for f32: bilateral; of nlmeans the strength */
+    double sigma_color;  /* in levels, 0 .. 1 for f32: bilateral; of nlmeans the strength,
+                            of canny the lower threshold, a third of the upper one */
     const float *kernel; /* ksize * ksize weights: convolve; to be copied by peer_open() */
 } peer_job;
 

@@ -8,6 +8,7 @@ import dataclasses
 
 SIGMA = {5: 1.1, 11: 1.5, 31: 5, 121: 20}  # of a Gaussian with this window
 SEARCH, STRENGTH = 21, 20  # of the rows of non-local means, in pixels and levels of u8
+LOW, HIGH = 50, 150  # thresholds of Canny
 SPACE, COLOR = 3, 30  # sigmas of the bilateral rows, in pixels and in levels of u8
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Row:
 
     @property
     def sigma_color(self):
+        if self.filter == "canny":
+            return LOW
         level = STRENGTH if self.filter == "nlmeans" else COLOR
         return level / 255 if self.type == "f32" else level
 
@@ -66,6 +69,10 @@ class Row:
             return "convolve=kernel=" + ";".join(rows)
         if self.filter == "nlmeans":
             return f"nlmeans=h={STRENGTH}:patch={self.ksize}:search={SEARCH}"
+        if self.filter == "sobel":
+            return f"sobel=ksize={self.ksize}:norm={'l1' if self.type == 'u8' else 'l2'}"
+        if self.filter == "canny":
+            return f"canny=ksize={self.ksize}:norm=l1:low={LOW}:high={HIGH}:compat=opencv"
         compat = "" if self.variant else ":compat=opencv"
         return (f"bilateral=ksize={self.ksize}:sigma_space={SPACE}"
                 f":sigma_color={self.sigma_color:.9g}{compat}")
@@ -149,5 +156,13 @@ def nlmeans():
     yield Row("nlmeans", "u8", 3, "512", 7, 4.5, tolerance=16, quick=True)
 
 
+def edges():
+    # Magnitude: of u8 |dx| + |dy| in u8, of f32 the root of the squares.
+    yield Row("sobel", "u8", 1, "hd", 3, 7, quick=True)
+    yield Row("sobel", "f32", 1, "hd", 3, 4, tolerance=2e-6, quick=True)
+    yield Row("canny", "u8", 1, "hd", 3, 5, quick=True)
+    yield Row("canny", "u8", 1, "4k", 3, 5)
+
+
 def all_rows():
-    return [*gaussian(), *box(), *convolve(), *median(), *bilateral(), *nlmeans()]
+    return [*gaussian(), *box(), *convolve(), *median(), *bilateral(), *nlmeans(), *edges()]
