@@ -292,5 +292,6 @@ tamis_status tamis_priv_edges_plan(tamis_node *node, const edges_wish *wish)
     node->border_value = tamis_value_resolve(wish->border_value, node->in.type);
     node->coef = k;
     node->scratch = edges_scratch;
+    node->tile_w = 2048;
     return TAMIS_OK;
 }

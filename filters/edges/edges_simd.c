@@ -171,24 +171,6 @@ TAMIS_INLINE void store_row(const edges_coef *k, int from, int wide, int floats,
     }
 }
 
-/* |dx| + |dy| of u8 in u8. */
-static void store_l1_u8(const int16_t *gx, const int16_t *gy, int n, char *dst)
-{
-    for (int x = 0; x < n; x += TV_BYTES) {
-        tv_u16 half[2];
-        for (int i = 0; i < 2; i++) {
-            tv_s16 dx = tv_load_s16(gx + x + i * N16), dy = tv_load_s16(gy + x + i * N16);
-            tv_s16 sum = tv_max_s16(dx, -dx) + tv_max_s16(dy, -dy);
-            half[i] = (tv_u16)tv_min_s16(sum, (tv_s16){0} + 255);
-        }
-        tv_u8 out = tv_narrow_u16(half[0], half[1]);
-        if (n - x >= TV_BYTES)
-            tv_store_u8(dst + x, out);
-        else
-            tv_store_first(dst + x, out, (size_t)(n - x));
-    }
-}
-
 static int is_plain(const edges_coef *k)
 {
     return k->scale == 1 && k->delta == 0;
@@ -229,8 +211,6 @@ static void store_16(const edges_coef *k, const int16_t *gx, const int16_t *gy, 
     int from = from_of(k);
     if (from <= FROM_DY && k->result == TAMIS_S16 && is_plain(k))
         memcpy(dst, from == FROM_DX ? gx : gy, (size_t)n * sizeof *gx);
-    else if (from == FROM_L1 && k->result == TAMIS_U8 && is_plain(k))
-        store_l1_u8(gx, gy, n, dst);
     else
         store_from(k, 0, gx, gy, n, dst);
 }
@@ -317,21 +297,201 @@ TAMIS_INLINE void block_32(const edges_coef *k, tamis_type type, const source *s
         radius_f32(k, 3, type, s, gx, gy);
 }
 
+/* ---- magnitudes of 3 x 3 in one go: |dx| + |dy| of u8 in u8, the root of the squares in f32 */
+
+/* A part of a tile's rows to write. */
+typedef struct target {
+    char *dst;
+    ptrdiff_t stride;
+    int rows; /* those of EDGES_ROWS that exist */
+} target;
+
+static int is_whole(const edges_coef *k)
+{
+    int u8 = k->type == TAMIS_U8 && k->result == TAMIS_U8 && k->norm == TAMIS_GRADIENT_L1;
+    int f32 = k->type == TAMIS_F32 && k->result == TAMIS_F32 && k->norm == TAMIS_GRADIENT_L2;
+    return k->kind <= EDGES_SCHARR && k->output == TAMIS_GRADIENT_MAGNITUDE && is_plain(k) &&
+           (u8 || f32);
+}
+
+TAMIS_INLINE void find_rows(const source *s, const void *row[EDGES_ROWS + 2])
+{
+    for (int v = 0; v < EDGES_ROWS + 2; v++)
+        row[v] = s->rows[v - 1 < s->last ? v - 1 : s->last];
+}
+
+TAMIS_INLINE void put_rows(const target *t, int at, const tv_u8 v[EDGES_ROWS], int bytes)
+{
+    for (int y = 0; y < t->rows; y++) {
+        char *dst = t->dst + y * t->stride + at;
+        if (bytes >= TV_BYTES)
+            tv_store_u8(dst, v[y]);
+        else
+            tv_store_first(dst, v[y], (size_t)bytes);
+    }
+}
+
+#if defined(TAMIS_AVX2)
+
+/* Bytes side by side in pairs, those of the first (second) half of each 128-bit part; sums of pairs
+ * times two weights; and 16-bit sums back to bytes, saturated, in the order that was. */
+#if defined(TAMIS_AVX512)
+TAMIS_INLINE tv_u8 pairs(tv_u8 a, tv_u8 b, int second)
+{
+    return second ? (tv_u8)_mm512_unpackhi_epi8((__m512i)a, (__m512i)b)
+                  : (tv_u8)_mm512_unpacklo_epi8((__m512i)a, (__m512i)b);
+}
+TAMIS_INLINE tv_s16 weigh_pairs(tv_u8 v, int first, int second)
+{
+    int16_t weights = (int16_t)((first & 255) | second * 256);
+    return (tv_s16)_mm512_maddubs_epi16((__m512i)v, _mm512_set1_epi16(weights));
+}
+TAMIS_INLINE tv_s16 abs_sum(tv_s16 a, tv_s16 b)
+{
+    return (tv_s16)_mm512_abs_epi16((__m512i)a) + (tv_s16)_mm512_abs_epi16((__m512i)b);
+}
+TAMIS_INLINE tv_u8 to_bytes(tv_s16 a, tv_s16 b)
+{
+    return (tv_u8)_mm512_packus_epi16((__m512i)a, (__m512i)b);
+}
+#else
+TAMIS_INLINE tv_u8 pairs(tv_u8 a, tv_u8 b, int second)
+{
+    return second ? (tv_u8)_mm256_unpackhi_epi8((__m256i)a, (__m256i)b)
+                  : (tv_u8)_mm256_unpacklo_epi8((__m256i)a, (__m256i)b);
+}
+TAMIS_INLINE tv_s16 weigh_pairs(tv_u8 v, int first, int second)
+{
+    int16_t weights = (int16_t)((first & 255) | second * 256);
+    return (tv_s16)_mm256_maddubs_epi16((__m256i)v, _mm256_set1_epi16(weights));
+}
+TAMIS_INLINE tv_s16 abs_sum(tv_s16 a, tv_s16 b)
+{
+    return (tv_s16)_mm256_abs_epi16((__m256i)a) + (tv_s16)_mm256_abs_epi16((__m256i)b);
+}
+TAMIS_INLINE tv_u8 to_bytes(tv_s16 a, tv_s16 b)
+{
+    return (tv_u8)_mm256_packus_epi16((__m256i)a, (__m256i)b);
+}
+#endif
+
+/* TV_BYTES samples of EDGES_ROWS rows. Left and right samples in pairs give a row's share of dx and
+ * of dy by one multiplication each; what the middle column adds to dy comes from pairs of samples
+ * below and above. */
+TAMIS_INLINE void magnitudes_u8(const void *const row[EDGES_ROWS + 2], ptrdiff_t at, int step,
+                                int middle, int side, tv_u8 out[EDGES_ROWS])
+{
+    tv_s16 across[EDGES_ROWS + 2][2], sides[EDGES_ROWS + 2][2], sum[2];
+    tv_u8 center[EDGES_ROWS + 2];
+    for (int v = 0; v < EDGES_ROWS + 2; v++) {
+        const uint8_t *p = (const uint8_t *)row[v] + at;
+        tv_u8 left = tv_load_u8(p - step), right = tv_load_u8(p + step);
+        center[v] = tv_load_u8(p);
+        for (int i = 0; i < 2; i++) {
+            tv_u8 both = pairs(left, right, i);
+            across[v][i] = weigh_pairs(both, -1, 1);
+            sides[v][i] = weigh_pairs(both, side, side);
+        }
+    }
+    for (int y = 0; y < EDGES_ROWS; y++) {
+        for (int i = 0; i < 2; i++) {
+            tv_s16 dx = (across[y][i] + across[y + 2][i]) * (int16_t)side +
+                        across[y + 1][i] * (int16_t)middle;
+            tv_s16 dy = sides[y + 2][i] - sides[y][i] +
+                        weigh_pairs(pairs(center[y + 2], center[y], i), middle, -middle);
+            sum[i] = abs_sum(dx, dy);
+        }
+        out[y] = to_bytes(sum[0], sum[1]);
+    }
+}
+
+#else
+
+TAMIS_INLINE void magnitudes_u8(const void *const row[EDGES_ROWS + 2], ptrdiff_t at, int step,
+                                int middle, int side, tv_u8 out[EDGES_ROWS])
+{
+    const int16_t smooth[] = {(int16_t)middle, (int16_t)side}, derivative[] = {0, 1};
+    tv_s16 sum[2][EDGES_ROWS];
+    for (int i = 0; i < 2; i++) {
+        tv_s16 dx[EDGES_ROWS], dy[EDGES_ROWS];
+        vectors_16(row, TAMIS_U8, at + i * N16, step, 1, derivative, smooth, WANT_DX | WANT_DY, dx,
+                   dy);
+        for (int y = 0; y < EDGES_ROWS; y++)
+            sum[i][y] = tv_min_s16(tv_max_s16(dx[y], -dx[y]) + tv_max_s16(dy[y], -dy[y]),
+                                   (tv_s16){0} + 255);
+    }
+    for (int y = 0; y < EDGES_ROWS; y++)
+        out[y] = tv_narrow_u16((tv_u16)sum[0][y], (tv_u16)sum[1][y]);
+}
+
+#endif
+
+TAMIS_INLINE void whole_u8(const source *s, const target *t, int middle, int side)
+{
+    const void *row[EDGES_ROWS + 2];
+    find_rows(s, row);
+    for (int x = 0; x < s->n; x += TV_BYTES) {
+        tv_u8 out[EDGES_ROWS];
+        magnitudes_u8(row, s->at + x, s->step, middle, side, out);
+        put_rows(t, x, out, s->n - x);
+    }
+}
+
+TAMIS_INLINE void whole_f32(const source *s, const target *t, float middle, float side)
+{
+    const float smooth[] = {middle, side}, derivative[] = {0, 1};
+    const void *row[EDGES_ROWS + 2];
+    find_rows(s, row);
+    for (int x = 0; x < s->n; x += N32) {
+        tv_f32 dx[EDGES_ROWS], dy[EDGES_ROWS];
+        tv_u8 out[EDGES_ROWS];
+        vectors_32(row, TAMIS_F32, s->at + x, s->step, 1, derivative, smooth, WANT_DX | WANT_DY, dx,
+                   dy);
+        for (int y = 0; y < EDGES_ROWS; y++)
+            out[y] = (tv_u8)value_of(FROM_L2, dx[y], dy[y]);
+        put_rows(t, 4 * x, out, 4 * (s->n - x));
+    }
+}
+
+static void whole_block(const edges_coef *k, const source *s, const target *t)
+{
+    int u8 = k->type == TAMIS_U8;
+    if (k->kind == EDGES_SOBEL3 && u8)
+        whole_u8(s, t, 2, 1);
+    else if (k->kind == EDGES_PREWITT && u8)
+        whole_u8(s, t, 1, 1);
+    else if (u8)
+        whole_u8(s, t, 10, 3);
+    else if (k->kind == EDGES_SOBEL3)
+        whole_f32(s, t, 2, 1);
+    else if (k->kind == EDGES_PREWITT)
+        whole_f32(s, t, 1, 1);
+    else
+        whole_f32(s, t, 10, 3);
+}
+
 /* ---- kernels */
 
 TAMIS_INLINE void any_edges(const tamis_tile *t, const edges_coef *k, char *scratch,
                             tamis_type type)
 {
     int wide = type != TAMIS_U8 || k->kind == EDGES_SOBEL7, n = t->w * t->step;
+    int chunk = is_whole(k) ? n : EDGES_CHUNK;
     void *gx = scratch, *gy = scratch + EDGES_BLOCK_BYTES;
     size_t size = tamis_type_size(k->result);
     const void *const *rows = t->src[0];
     if (k->luma)
         rows = TAMIS_FN(tamis_priv_edges_luma)(t, type, k->radius, scratch + EDGES_SLOPES_BYTES);
     for (int y = 0; y < t->h; y += EDGES_ROWS) {
-        for (int x = 0; x < n; x += EDGES_CHUNK) {
+        for (int x = 0; x < n; x += chunk) {
             source s = {rows + y, t->h - 1 - y + k->radius, x, t->step,
-                        n - x < EDGES_CHUNK ? n - x : EDGES_CHUNK};
+                        n - x < chunk ? n - x : chunk};
+            if (is_whole(k)) {
+                target to = {(char *)t->dst[0] + y * t->dst_stride[0] + (size_t)x * size,
+                             t->dst_stride[0], t->h - y < EDGES_ROWS ? t->h - y : EDGES_ROWS};
+                whole_block(k, &s, &to);
+                continue;
+            }
             if (!wide)
                 block_16(k, &s, gx, gy);
             else if (type == TAMIS_U8)

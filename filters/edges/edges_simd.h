@@ -9,6 +9,7 @@
 
 enum { N16 = TV_BYTES / 2, N32 = TV_BYTES / 4 };
 enum { WANT_DX = 1, WANT_DY = 2 };
+enum { LINES_MAX = EDGES_ROWS + 2 * EDGES_MAX_RADIUS }; /* source rows of a block */
 
 /* 16-bit lanes hold the slopes of u8 up to ksize 5: at most 48 * 255. */
 TAMIS_INLINE tv_s16 load_16(const void *row, ptrdiff_t i)
@@ -37,6 +38,7 @@ TAMIS_INLINE tv_f32 load_32(tamis_type type, const void *row, ptrdiff_t i)
 #define T                  int16_t
 #define N                  N16
 #define LOAD(type, row, i) ((void)(type), load_16(row, i))
+#define SLOPES             vectors_16
 #define LINES              lines_16
 #define LAPLACE            laplace_16
 #include "edges_lines.h"
@@ -45,6 +47,7 @@ TAMIS_INLINE tv_f32 load_32(tamis_type type, const void *row, ptrdiff_t i)
 #define T                  float
 #define N                  N32
 #define LOAD(type, row, i) load_32(type, row, i)
+#define SLOPES             vectors_32
 #define LINES              lines_32
 #define LAPLACE            laplace_32
 #include "edges_lines.h"
