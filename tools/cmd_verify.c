@@ -26,7 +26,7 @@ typedef struct row_result {
     double excess;
 } row_result;
 
-enum { MAX_ROWS = 64 };
+enum { MAX_ROWS = 64, LARGEST_RESULT = 1 << 20 };
 
 typedef struct verify {
     tool *tool;
@@ -192,7 +192,10 @@ static tamis_status run_kernel(verify *v, const tamis_graph *graph, const char *
     if (status)
         return status;
     tamis_plan_size(plan, &w, &h);
-    status = tamis_image_create(ctx, tamis_plan_format(plan), w, h, out);
+    if ((int64_t)w * h > LARGEST_RESULT) /* enlarged by so much, a picture says nothing new */
+        status = TAMIS_ERR_UNSUPPORTED;
+    else
+        status = tamis_image_create(ctx, tamis_plan_format(plan), w, h, out);
     if (!status)
         status = tamis_plan_run(plan, src, out, &run);
     tamis_plan_free(&plan);

@@ -50,15 +50,25 @@ typedef struct group {
     int luma; /* count is at least 3, and only the luma of the first three has a say in d2 */
 } group;
 
-/* A place: row y, sample i. */
+/* A place: row y, sample i, so many frames later. */
 typedef struct place {
     int y;
     ptrdiff_t i;
+    int frame;
 } place;
+
+/* The rows of plane p in another frame; NULL when the sequence has no such frame. */
+static const void *const *rows_of(const group *g, int p, int frame)
+{
+    const tamis_tile *t = g->tile;
+    if (frame == 0)
+        return t->src[p];
+    return t->frames->rows[TAMIS_MAX_FRAMES + frame][t->plane + p];
+}
 
 static double at(const group *g, int p, place q)
 {
-    return get(g->type, g->tile->src[g->first + p][q.y], q.i);
+    return get(g->type, rows_of(g, g->first + p, q.frame)[q.y], q.i);
 }
 
 /* The squared difference of two pixels, averaged over the channels. */
@@ -82,7 +92,8 @@ static double patch_difference(const group *g, place a, place b)
     for (int dy = -k->py; dy <= k->py; dy++)
         for (int dx = -k->px; dx <= k->px; dx++) {
             ptrdiff_t shift = (ptrdiff_t)dx * g->tile->step;
-            sum += difference(g, (place){a.y + dy, a.i + shift}, (place){b.y + dy, b.i + shift});
+            sum += difference(g, (place){a.y + dy, a.i + shift, a.frame},
+                              (place){b.y + dy, b.i + shift, b.frame});
         }
     return sum / ((2 * k->px + 1) * (2 * k->py + 1));
 }
@@ -93,19 +104,28 @@ static double weight(const group *g, place a, place b)
     return isfinite(d2) ? exp(-fmax(d2 - g->coef->floor, 0) * g->coef->range) : 0;
 }
 
+/* Differences of a frame's pixels from the one at q, times their weights; then the weights. */
+static void search_frame(const group *g, place q, int frame, double *sum, double *weights)
+{
+    const nlmeans_coef *k = g->coef;
+    for (int dy = -k->sy; dy <= k->sy; dy++)
+        for (int dx = -k->sx; dx <= k->sx; dx++) {
+            place other = {q.y + dy, q.i + (ptrdiff_t)dx * g->tile->step, frame};
+            int itself = dx == 0 && dy == 0 && frame == 0;
+            double w = itself ? 0 : weight(g, q, other);
+            for (int p = 0; p < g->count && w > 0; p++)
+                sum[p] += w * (at(g, p, other) - at(g, p, q));
+            *weights += w;
+        }
+}
+
 /* The pixel at q and its mean difference from the others: flat surroundings add exact zeros. */
 static void filter_pixel(const group *g, place q)
 {
-    const nlmeans_coef *k = g->coef;
     double sum[TAMIS_MAX_CHANNELS] = {0}, weights = 1;
-    for (int dy = -k->sy; dy <= k->sy; dy++)
-        for (int dx = -k->sx; dx <= k->sx; dx++) {
-            place other = {q.y + dy, q.i + (ptrdiff_t)dx * g->tile->step};
-            double w = dx == 0 && dy == 0 ? 0 : weight(g, q, other);
-            for (int p = 0; p < g->count && w > 0; p++)
-                sum[p] += w * (at(g, p, other) - at(g, p, q));
-            weights += w;
-        }
+    for (int f = -g->coef->frames; f <= g->coef->frames; f++)
+        if (rows_of(g, g->first, f))
+            search_frame(g, q, f, sum, &weights);
     for (int p = 0; p < g->count; p++) {
         char *row = (char *)g->tile->dst[g->first + p] + q.y * g->tile->dst_stride[g->first + p];
         put(g->type, row, q.i, at(g, p, q) + sum[p] / weights);
@@ -119,7 +139,7 @@ static void filter_tile(const tamis_tile *t, const nlmeans_coef *k, tamis_type t
         group g = {t, k, type, first, count, first == 0 && k->luma};
         for (int y = 0; y < t->h; y++)
             for (ptrdiff_t i = 0; i < (ptrdiff_t)t->w * t->step; i++)
-                filter_pixel(&g, (place){y, i});
+                filter_pixel(&g, (place){y, i, 0});
     }
 }
 
@@ -193,6 +213,9 @@ static const tamis_param params[] = {
                 .choices = color_names, .unit = "",
                 .doc = "one weight for all channels, from all of them or from luma, or each "
                        "channel alone"),
+    TAMIS_PARAM(nlmeans, frames, .def = 0, .min = 0, .max = TAMIS_MAX_FRAMES, .unit = "frames",
+                .doc = "frames before and after the current one in which like patches are sought "
+                       "too: pages of the file"),
     TAMIS_PARAM_BORDER(nlmeans),
     TAMIS_PARAM_ALPHA(nlmeans),
 };
@@ -291,8 +314,8 @@ static tamis_status plan_levels(tamis_node *node, nlmeans_coef *k)
 {
     int others = (2 * k->sx + 1) * (2 * k->sy + 1) - 1;
     int summed = (2 * k->px + 1) * (2 * k->py + 1) * k->colors;
-    if (node->work != TAMIS_U8 || k->luma || (k->colors != 1 && k->colors != 3) || k->px != k->py ||
-        k->px < 1 || k->px > 3 || k->sx < 1 || others > 1026)
+    if (node->work != TAMIS_U8 || k->frames || k->luma || (k->colors != 1 && k->colors != 3) ||
+        k->px != k->py || k->px < 1 || k->px > 3 || k->sx < 1 || others > 1026)
         return TAMIS_OK;
     /* Together, what has less weight than 2^-reach moves no pixel by more than 1/4 level. */
     double reach = log2(4.0 * 255 * others);
@@ -328,8 +351,9 @@ static size_t scratch(const void *coef, int w, int h, int step)
     size_t source = nlmeans_source_rows(k, h) * nlmeans_source_row(k, w, step);
     size_t result = (size_t)h * nlmeans_result_row(w, step);
     size_t rows = (2 * (size_t)k->py + 1 + 2) * nlmeans_source_row(k, w, step);
-    size_t floats = planes * nlmeans_address_bytes(k, h) +
-                    (planes * source + 2 * ((size_t)k->colors + 1) * result + rows) * sizeof(float);
+    size_t views = k->frames ? 2 * planes : planes; /* this frame's and another one's */
+    size_t floats = views * nlmeans_address_bytes(k, h) +
+                    (views * source + 2 * ((size_t)k->colors + 1) * result + rows) * sizeof(float);
     size_t levels = k->levels.tables ? levels_scratch(k, w, h) : 0;
     return floats > levels ? floats : levels;
 }
@@ -344,8 +368,9 @@ static tamis_status plan(tamis_node *node)
     k->sy = n->search.h / 2;
     k->px = n->patch.w / 2;
     k->py = n->patch.h / 2;
+    k->frames = n->frames;
     TAMIS_TRY(plan_strength(node, n, k));
-    int copy = k->range == 0 || k->sx + k->sy == 0;
+    int copy = k->range == 0 || k->sx + k->sy + k->frames == 0;
     node->stage = copy ? "copy" : "means";
     node->border = n->border;
     node->border_value = tamis_value_resolve(n->border_value, node->in.type);
@@ -367,6 +392,7 @@ static tamis_status plan(tamis_node *node)
         if (node->tile_w < 256)
             node->tile_w = 256;
     }
+    node->frames = copy ? 0 : k->frames;
     node->coef = k;
     node->scratch = copy ? NULL : scratch;
     return TAMIS_OK;

@@ -37,6 +37,12 @@
  *               with joint
  *     separate  each channel is filtered alone, with its own d2
  *
+ * frames = d searches the d frames before and the d after as well, in the same window around p,
+ * with the same weights; d2 compares the patch around p with patches of those frames. What moves
+ * little between frames is found there again with other noise, which video and stacks of scans gain
+ * much from. Frames come from tamis_run_options.frames, in the command from the pages of the file;
+ * where the sequence ends there are fewer.
+ *
  * Beyond its edges the picture continues as border says, for patches and search window alike: a
  * flat picture stays exactly as it is up to its last pixel. All sample types are filtered at their
  * full precision.
@@ -49,8 +55,9 @@
  * Integer results are within one level of the definition in exact arithmetic, and almost always
  * its nearest level; float results within 1e-5 of it, relative to max(1, |result|).
  *
- * Cost grows with the area of the search window. Bad at: pixels that have no like in the search
- * window (they keep their noise), single wild pixels (use median), noise coarser than the patch. */
+ * Cost grows with the area of the search window and, times two, with frames. Bad at: pixels that
+ * have no like in the search window (they keep their noise), single wild pixels (use median), noise
+ * coarser than the patch. */
 #ifndef TAMIS_NLMEANS_H
 #define TAMIS_NLMEANS_H
 
@@ -72,6 +79,7 @@ struct tamis_nlmeans {
     tamis_size search; /* px, odd */
     tamis_value sigma; /* levels, or per cent of the range; at most 8 h */
     unsigned color;    /* tamis_nlmeans_color */
+    int frames;        /* before and after the current one that are searched too */
     tamis_border border;
     tamis_value border_value;
     tamis_alpha_mode alpha;

@@ -29,6 +29,7 @@ typedef struct nlmeans_levels {
 typedef struct nlmeans_coef {
     int sx, sy; /* radii of the search window */
     int px, py; /* radii of the patch */
+    int frames; /* before and after that are searched as well */
     int colors; /* the planes that share a weight; each further one is filtered alone */
     int luma;   /* of these, planes 0 .. 2 are red, green, blue, and d2 is that of their luma */
 

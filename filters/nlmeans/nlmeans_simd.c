@@ -34,6 +34,8 @@ typedef struct job {
     int finite;    /* there is neither NaN nor infinity */
     view distance; /* what d2 is made from */
     view values;   /* what is averaged */
+    /* The same of the frame that is searched: of this one, or another. */
+    view other_distance, other_values;
 
     /* Of the result's rows: sums of w * difference for each plane, then of w; of all offsets, and
      * of those not yet added to these, lest long sums lose precision. */
@@ -63,8 +65,9 @@ TAMIS_INLINE void square_row(const job *j, offset o, int y, ptrdiff_t begin, ptr
     for (ptrdiff_t i = begin; i < end; i += L) {
         tv_f32 sum = {0};
         for (int p = 0; p < planes; p++) {
-            const void *const *rows = j->distance.rows[p];
-            tv_f32 d = load(rows[y + o.dy], i + o.di) - load(rows[y], i);
+            const void *const *rows = j->distance.rows[p], *const *other =
+                                                               j->other_distance.rows[p];
+            tv_f32 d = load(other[y + o.dy], i + o.di) - load(rows[y], i);
             sum = p ? tv_muladd_f32(d, d, sum) : d * d;
         }
         tv_store_f32(j->squares + i, sum);
@@ -127,9 +130,9 @@ TAMIS_INLINE void add_row(const job *j, int y, offset o, const float *weights, i
         tv_f32 w = load(weights, i);
         tv_store_f32(weight + i, load(weight, i) + w);
         for (int p = 0; p < planes; p++) {
-            const void *const *rows = j->values.rows[p];
+            const void *const *rows = j->values.rows[p], *const *other = j->other_values.rows[p];
             float *sum = j->sum[p] + y * j->result_row;
-            tv_f32 d = load(rows[y + o.dy], i + o.di) - load(rows[y], i);
+            tv_f32 d = load(other[y + o.dy], i + o.di) - load(rows[y], i);
             if (!j->finite) /* what has no weight may be infinite */
                 d = (tv_f32)((tv_s32)d & (w != 0));
             tv_store_f32(sum + i, tv_muladd_f32(w, d, load(sum, i)));
@@ -157,10 +160,29 @@ TAMIS_INLINE void add_pairs(const job *j, offset o, int distances, int values)
     }
 }
 
-static void add_offset(const job *j, offset o)
+/* What lies at an offset in another frame. Only this frame's pixels are wanted, so that no weight
+ * serves twice, and every offset has to be taken. */
+TAMIS_INLINE void add_other(const job *j, offset o, int distances, int values)
+{
+    const nlmeans_coef *k = j->coef;
+    ptrdiff_t margin = (ptrdiff_t)k->px * j->step;
+    for (int below = -k->py; below < j->h + k->py; below++) {
+        int y = below - k->py;
+        square_row(j, o, below, -margin, j->n + margin, distances);
+        sum_width(j, below, 0, j->n);
+        if (y < 0)
+            continue;
+        weigh_row(j, y, 0, j->n);
+        add_row(j, y, o, j->weights, values);
+    }
+}
+
+static void add_offset(const job *j, offset o, int same_frame)
 {
     int distances = j->distance.count, values = j->values.count;
-    if (distances == 1 && values == 1)
+    if (!same_frame)
+        add_other(j, o, distances, values);
+    else if (distances == 1 && values == 1)
         add_pairs(j, o, 1, 1);
     else if (distances == 3 && values == 3)
         add_pairs(j, o, 3, 3);
@@ -221,17 +243,17 @@ static const void *const *take_plane(store *s, const tamis_tile *t, const nlmean
 
 /* The tile's planes as floats: copies, or the rows themselves where they are floats. */
 TAMIS_INLINE const void *const *widen_plane(store *s, const tamis_tile *t, const nlmeans_coef *k,
-                                            tamis_type type, int p)
+                                            tamis_type type, const void *const *from)
 {
     ptrdiff_t margin = (ptrdiff_t)(k->sx + k->px) * t->step;
     ptrdiff_t row = (ptrdiff_t)nlmeans_source_row(k, t->w, t->step);
     float *to;
     if (type == TAMIS_F32)
-        return t->src[p];
+        return from;
     const void *const *rows = take_plane(s, t, k, &to);
     for (int y = -k->sy - k->py; y < t->h + k->sy + k->py; y++)
         for (ptrdiff_t i = -margin; i < (ptrdiff_t)t->w * t->step + margin; i += L)
-            tv_store_f32(to + y * row + i, tv_widen_f32(type, t->src[p][y], i));
+            tv_store_f32(to + y * row + i, tv_widen_f32(type, from[y], i));
     return rows;
 }
 
@@ -270,6 +292,33 @@ static void take_sums(store *s, job *j, const tamis_tile *t)
     j->patches = (float *)take(s, row * (2 * (size_t)k->py + 1)) + margin;
 }
 
+static const void *const *rows_of(const tamis_tile *t, int p, int frame)
+{
+    return frame ? t->frames->rows[TAMIS_MAX_FRAMES + frame][t->plane + p] : t->src[p];
+}
+
+/* The planes first .. first + count - 1 of a frame, as what is averaged and what is compared. */
+TAMIS_INLINE void widen_frame(store *s, const tamis_tile *t, const nlmeans_coef *k, tamis_type type,
+                              int first, int count, int frame, view *values, view *distance)
+{
+    values->count = count;
+    for (int p = 0; p < count; p++)
+        values->rows[p] = widen_plane(s, t, k, type, rows_of(t, first + p, frame));
+    *distance = *values;
+    if (k->luma && first == 0)
+        *distance = (view){{make_luma(s, t, k, values)}, 1};
+}
+
+static void search_other(job *j, const tamis_tile *t)
+{
+    const nlmeans_coef *k = j->coef;
+    for (int dy = -k->sy; dy <= k->sy; dy++) {
+        for (int dx = -k->sx; dx <= k->sx; dx++)
+            add_offset(j, (offset){dy, (ptrdiff_t)dx * t->step}, 0);
+        add_sums(j);
+    }
+}
+
 /* The planes from first on, which share a weight. */
 TAMIS_INLINE void filter_group(const tamis_tile *t, const nlmeans_coef *k, tamis_type type,
                                void *scratch, int first, int count)
@@ -280,17 +329,21 @@ TAMIS_INLINE void filter_group(const tamis_tile *t, const nlmeans_coef *k, tamis
              .step = t->step,
              .n = (ptrdiff_t)t->w * t->step,
              .finite = type != TAMIS_F32};
-    j.values.count = count;
-    for (int p = 0; p < count; p++)
-        j.values.rows[p] = widen_plane(&s, t, k, type, first + p);
-    j.distance = j.values;
-    if (k->luma && first == 0)
-        j.distance = (view){{make_luma(&s, t, k, &j.values)}, 1};
+    widen_frame(&s, t, k, type, first, count, 0, &j.values, &j.distance);
+    j.other_values = j.values;
+    j.other_distance = j.distance;
     take_sums(&s, &j, t);
     for (int dy = 0; dy <= k->sy; dy++) {
         for (int dx = dy ? -k->sx : 1; dx <= k->sx; dx++)
-            add_offset(&j, (offset){dy, (ptrdiff_t)dx * t->step});
+            add_offset(&j, (offset){dy, (ptrdiff_t)dx * t->step}, 1);
         add_sums(&j);
+    }
+    for (int f = -k->frames; f <= k->frames; f++) {
+        store reused = s; /* one other frame at a time */
+        if (f == 0 || !rows_of(t, first, f))
+            continue;
+        widen_frame(&reused, t, k, type, first, count, f, &j.other_values, &j.other_distance);
+        search_other(&j, t);
     }
     for (int p = 0; p < count; p++)
         for (int y = 0; y < t->h; y++)

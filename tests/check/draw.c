@@ -45,7 +45,8 @@ static int draw_side(test_rng *rng, const tamis_param *param)
 
 static double draw_int(test_rng *rng, const tamis_param *param)
 {
-    double hi = fmin(param->max, fmax(param->def, param->min) + 20), v;
+    int frames = strcmp(param->unit ? param->unit : "", "frames") == 0;
+    double hi = fmin(param->max, fmax(param->def, param->min) + (frames ? 2 : 20)), v;
     switch (test_rng_below(rng, 4)) {
     case 0:
         return param->min;

@@ -12,6 +12,8 @@ typedef struct job {
     const check_sample *sample;
     tamis_graph *graph;
     test_picture src, guide;
+    test_picture frame[2 * TAMIS_MAX_FRAMES + 1]; /* for temporal filters */
+    const tamis_image *frames[2 * TAMIS_MAX_FRAMES + 1];
     uint8_t *src_before;
     double largest; /* of the source's finite samples */
     test_rng rng;
@@ -76,7 +78,8 @@ static void make_result(const tamis_plan *plan, test_rows rows, test_picture *ou
 static int run_plan(job *j, tamis_ctx *ctx, const tamis_plan *plan, const tamis_rect *rect,
                     test_picture *dst)
 {
-    tamis_run_options options = {.guide = j->sample->has_guide ? &j->guide.image : NULL};
+    tamis_run_options options = {.guide = j->sample->has_guide ? &j->guide.image : NULL,
+                                 .frames = j->frames};
     tamis_status status =
         rect ? tamis_plan_run_region(plan, &j->src.image, *rect, &dst->image, &options)
              : tamis_plan_run(plan, &j->src.image, &dst->image, &options);
@@ -198,6 +201,7 @@ static double cost(const check_sample *s, const tamis_plan *plan)
     if (halo.left == TAMIS_HALO_ALL) /* warps: by what they make, at 36 samples a pixel */
         return 36.0 * w * h * s->format.channels;
     double taps = (double)(halo.left + halo.right + 1) * (halo.top + halo.bottom + 1);
+    taps *= 2 * tamis_plan_frames(plan) + 1;
     return taps * s->w * s->h * s->format.channels;
 }
 
@@ -215,7 +219,23 @@ static void make_map(const check_sample *s, const tamis_image *map)
             }
 }
 
-static void make_inputs(job *j)
+/* Frames around the source, some of them missing. */
+static void make_frames(job *j, int around)
+{
+    const check_sample *s = j->sample;
+
+    for (int f = 0; f <= 2 * around; f++) {
+        if (f == around || test_rng_below(&j->rng, 4) == 0)
+            continue;
+        test_picture_make(&j->frame[f], s->format, s->w, s->h, s->src_rows);
+        /* Of one level all together, lest a flat picture be none. */
+        test_picture_fill(&j->frame[f].image, s->fill,
+                          s->seed + (s->fill == TEST_FILL_CONSTANT ? 0 : 2 + (uint64_t)f % 3));
+        j->frames[f] = &j->frame[f].image;
+    }
+}
+
+static void make_inputs(job *j, const tamis_plan *plan)
 {
     const check_sample *s = j->sample;
 
@@ -227,6 +247,7 @@ static void make_inputs(job *j)
         if (s->filter->needs_guide)
             make_map(s, &j->guide.image);
     }
+    make_frames(j, tamis_plan_frames(plan));
     j->largest = s->format.type >= TAMIS_F16 ? check_largest(&j->src.image) : 0;
     j->src_before = malloc(j->src.size);
     if (!j->src_before)
@@ -286,7 +307,7 @@ static void check_rows(job *j, const tamis_plan *plan)
     const char *wanted = j->machine->options->cpu;
     test_picture ref = {0};
 
-    make_inputs(j);
+    make_inputs(j, plan);
     make_result(plan, TEST_ROWS_TIGHT, &ref);
     check_row_chosen(c_row);
     if (run_plan(j, j->machine->ctx[0][0], plan, NULL, &ref) == 0) {
@@ -302,6 +323,8 @@ static void check_rows(job *j, const tamis_plan *plan)
     test_picture_free(&ref);
     test_picture_free(&j->src);
     test_picture_free(&j->guide);
+    for (int f = 0; f <= 2 * TAMIS_MAX_FRAMES; f++)
+        test_picture_free(&j->frame[f]);
     free(j->src_before);
 }
 

@@ -120,6 +120,15 @@ class Pages(Case):
         self.assertEqual(len(self.json("info", "out.tif")["files"][0]["pages"]), 3)
         self.tamis("compare", "three.tif", "out.tif", "--max-abs", "0")
 
+    def test_pages_are_frames(self):
+        """Of flat pages a pixel is averaged with those of the pages beside, as many as there are."""
+        for frames, want in ((0, (10, 100, 200)), (1, (55, 103, 150)), (16, (103, 103, 103))):
+            self.tamis("nlmeans", "--h", "1000000", "--search", "1", "--patch", "1", "--frames",
+                       str(frames), "three.tif", "-o", "out.tif", "--overwrite")
+            pages = [(8, 8, [bytes([value] * 8)] * 8) for value in want]
+            self.write("want.tif", tiff_bytes(pages))
+            self.tamis("compare", "want.tif", "out.tif", "--max-abs", "0")
+
     def test_refused_where_there_is_room_for_one(self):
         self.tamis("gaussian", "three.tif", "-o", "out.png", code=5)
         self.assertEqual(self.names(), ["in.png", "three.tif"])
