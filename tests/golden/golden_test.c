@@ -163,7 +163,7 @@ static int agrees(const record *r, tamis_type type, double want, double got)
 {
     if (isnan(want) || isnan(got))
         return isnan(want) && isnan(got);
-    if (strncmp(r->chain, "median", 6) == 0)
+    if (strncmp(r->chain, "median", 6) == 0 || strncmp(r->chain, "canny", 5) == 0)
         return want == got;
     if (strncmp(r->chain, "box", 3) == 0)
         return agrees_exactly(type, want, got);
@@ -309,9 +309,9 @@ static void check_hashes(int print)
 
 int main(int argc, char **argv)
 {
-    static const char *const filters[] = {"gaussian", "median",   "bilateral", "nlmeans",
-                                          "box",      "affine",   "rotate",    "perspective",
-                                          "sobel",    "convolve", "resize"};
+    static const char *const filters[] = {"gaussian", "median", "bilateral", "nlmeans",
+                                          "box",      "affine", "rotate",    "perspective",
+                                          "sobel",    "canny",  "convolve",  "resize"};
     int print = argc > 1 && strcmp(argv[1], "--print") == 0;
 
     for (int cpu = 0; cpu < CPUS; cpu++) {

@@ -315,6 +315,57 @@ def laplacian(a, o):
     return scaled(weighted(a, corners if o.get("neighbors") == 8 else cross, o), o)
 
 
+def correlated(p, kernel):
+    """Where the kernel lies inside."""
+    kh, kw = kernel.shape
+    h, w = p.shape[0] - kh + 1, p.shape[1] - kw + 1
+    return sum(kernel[y, x] * p[y:y + h, x:x + w] for y in range(kh) for x in range(kw))
+
+
+def thinned(dx, dy, m, low):
+    """Pixels whose m is above low and greatest across the edge; the outermost are only seen."""
+    kept = np.zeros(m.shape, bool)
+    t = 13573 / 32768
+    for y in range(1, m.shape[0] - 1):
+        for x in range(1, m.shape[1] - 1):
+            ax, ay, v = abs(dx[y, x]), abs(dy[y, x]), m[y, x]
+            if ay < t * ax:
+                best = v > m[y, x - 1] and v >= m[y, x + 1]
+            elif ay > (2 + t) * ax:
+                best = v > m[y - 1, x] and v >= m[y + 1, x]
+            else:
+                s = 1 if (dx[y, x] < 0) == (dy[y, x] < 0) else -1
+                best = v > m[y - 1, x - s] and v > m[y + 1, x + s]
+            kept[y, x] = best and v > low
+    return kept
+
+
+def canny(a, o):
+    """Squares are compared with squares, so that whole numbers stay exact."""
+    d, s = SLOPES["sobel" + str(o.get("ksize", [3])[0])]
+    sigma, l1 = float(o.get("sigma", 0)), o.get("norm") == "l1"
+    r = math.ceil(3 * sigma)
+    halo = len(d) // 2 + 1 + r
+    out = []
+    for channel in range(a.shape[2]):
+        p = padded(a[:, :, channel:channel + 1], halo, halo, halo, halo, o["border"],
+                   o["border_value"])[:, :, 0]
+        if r:
+            p = correlated(p, np.outer(gauss(sigma, 2 * r + 1), gauss(sigma, 2 * r + 1)))
+        dx, dy = correlated(p, np.outer(s, d)), correlated(p, np.outer(d, s))
+        m = abs(dx) + abs(dy) if l1 else dx ** 2 + dy ** 2
+        low, high = (float(o[k]) ** (1 if l1 else 2) for k in ("low", "high"))
+        kept = thinned(dx, dy, m, low)
+        edge = kept & (m > high)
+        grown = None
+        while grown is None or (grown != edge).any():
+            grown = edge.copy()
+            for y, x in np.argwhere(grown):
+                edge[y - 1:y + 2, x - 1:x + 2] |= kept[y - 1:y + 2, x - 1:x + 2]
+        out.append(edge[1:-1, 1:-1] * 255.0)
+    return np.stack(out, axis=2)
+
+
 def slope_type(name, kind, o):
     """The sample type of the result."""
     wish = o.get("type", "auto")
@@ -381,6 +432,8 @@ def record(chain, kind, channels, w, h, pattern, guide="-"):
             gkind, gchannels, gpattern = guide.split(",")
             g = picture(gkind, int(gchannels), w, h, gpattern)
         out = bilateral(a, o, g)
+    elif name == "canny":
+        out = canny(a, o)
     elif name in EDGES:
         out = laplacian(a, o) if name == "laplacian" else slope(a, o, name)
     else:
@@ -396,6 +449,19 @@ def record(chain, kind, channels, w, h, pattern, guide="-"):
 
 
 EDGES = ("sobel", "prewitt", "scharr", "laplacian")
+
+
+def canny_records():
+    for kind, unit in (("u8", 1), ("u16", 257), ("s16", 257), ("f32", 1 / 255)):
+        for norm in ("l1", "l2"):
+            for k, step in ((3, 4), (5, 48), (7, 640)):
+                yield record(f"canny=low={60 * step * unit:.9g}:high={130 * step * unit:.9g}"
+                             f":ksize={k}:norm={norm}:color=separate", kind, 1, 31, 23, "edges")
+        base = f"canny=low={120 * unit:.9g}:high={500 * unit:.9g}:color=separate"
+        for border in ("reflect", "replicate", "wrap", "valid", "constant:border_value=37"):
+            yield record(f"{base}:border={border}", kind, 1, 19, 14, "edges")
+        yield record(base, kind, 3, 19, 14, "edges")
+        yield record(f"{base}:sigma=0.8", kind, 1, 31, 23, "edges")
 
 
 def edges_records():
@@ -609,3 +675,4 @@ if __name__ == "__main__":
     write("bilateral.bin", bilateral_records())
     write("nlmeans.bin", nlmeans_records())
     write("sobel.bin", edges_records())
+    write("canny.bin", canny_records())
