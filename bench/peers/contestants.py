@@ -34,6 +34,11 @@ def view(array, format):
     return image
 
 
+def empty_result(row, picture):
+    w, h = row.result_size(picture.shape[1], picture.shape[0])
+    return np.empty((h, w, *picture.shape[2:]), picture.dtype)
+
+
 class Refused(Exception):
     """tamis has no such filter, or does not take these parameters."""
 
@@ -70,7 +75,7 @@ class Tamis:
 
 class TamisRun:
     def __init__(self, tamis, row, picture):
-        self.tamis, self.src, self.dst = tamis, picture, np.empty_like(picture)
+        self.tamis, self.src, self.dst = tamis, picture, empty_result(row, picture)
         lib, graph, self.plan = tamis.lib, c.c_void_p(), c.c_void_p()
         tamis.check(lib.tamis_graph_parse(tamis.ctx, row.chain.encode(), c.byref(graph)))
         format = Format(TYPES[row.type], row.channels)
@@ -131,9 +136,14 @@ def opencv5_sobel(src, dst, k):
     return run
 
 
+INTERPS = {"linear": cv2.INTER_LINEAR, "cubic": cv2.INTER_CUBIC, "area": cv2.INTER_AREA,
+           "lanczos3": cv2.INTER_LANCZOS4}  # the nearest it has
+
+
 class OpenCV5Run:
     def __init__(self, row, picture):
-        src, dst, k = picture, np.empty_like(picture), row.ksize
+        src, dst, k = picture, empty_result(row, picture), row.ksize
+        size, way = (dst.shape[1], dst.shape[0]), INTERPS.get(row.interp)
         self.dst = dst
         if row.filter == "gaussian":
             self.run = lambda: cv2.GaussianBlur(src, (k, k), row.sigma, dst=dst)
@@ -149,6 +159,14 @@ class OpenCV5Run:
             self.run = lambda: cv2.Canny(src, rows.LOW, rows.HIGH, dst, apertureSize=k)
         elif row.filter == "median":
             self.run = lambda: cv2.medianBlur(src, k, dst=dst)
+        elif row.filter == "rotate":
+            m = np.array(row.matrix(*size)).reshape(3, 3)[:2]
+            self.run = lambda: cv2.warpAffine(src, m, size, dst=dst, flags=way)
+        elif row.filter == "perspective":
+            m = np.array(row.matrix(*size)).reshape(3, 3)
+            self.run = lambda: cv2.warpPerspective(src, m, size, dst=dst, flags=way)
+        elif row.filter == "resize":
+            self.run = lambda: cv2.resize(src, size, dst=dst, interpolation=way)
         elif row.filter == "nlmeans":
             self.run = lambda: cv2.fastNlMeansDenoising(src, dst, row.sigma_color, k, row.sigma)
         else:
@@ -165,7 +183,8 @@ class Job(c.Structure):  # peer_job
     _fields_ = [("filter", c.c_char_p), ("type", c.c_char_p), ("w", c.c_int), ("h", c.c_int),
                 ("channels", c.c_int), ("threads", c.c_int), ("ksize", c.c_int),
                 ("sigma", c.c_double), ("sigma_color", c.c_double),
-                ("kernel", c.POINTER(c.c_float))]
+                ("kernel", c.POINTER(c.c_float)), ("interp", c.c_char_p), ("result_w", c.c_int),
+                ("result_h", c.c_int), ("matrix", c.c_double * 9)]
 
 
 class Library:
@@ -185,15 +204,17 @@ class Library:
         weights /= weights.sum()
         job = Job(row.filter.encode(), row.type.encode(), picture.shape[1], picture.shape[0],
                   row.channels, self.threads, row.ksize, row.sigma, row.sigma_color,
-                  weights.ctypes.data_as(c.POINTER(c.c_float)))
+                  weights.ctypes.data_as(c.POINTER(c.c_float)), row.interp.encode(),
+                  *row.result_size(picture.shape[1], picture.shape[0]),
+                  (c.c_double * 9)(*row.matrix(picture.shape[1], picture.shape[0])))
         peer = self.lib.peer_open(c.byref(job), c.c_void_p(picture.ctypes.data))
-        return LibraryRun(self, job, c.c_void_p(peer), picture) if peer else None
+        return LibraryRun(self, job, c.c_void_p(peer), empty_result(row, picture)) if peer else None
 
 
 class LibraryRun:
-    def __init__(self, library, job, peer, picture):
+    def __init__(self, library, job, peer, result):
         self.lib, self.key, self.job, self.peer = library.lib, library.key, job, peer
-        self.dst = np.empty_like(picture)
+        self.dst = result
 
     def run(self):
         if self.lib.peer_run(self.peer):

@@ -17,9 +17,19 @@ struct Peer {
     std::string filter;
     int ksize;
     double sigma, sigma_color;
-    cv::Mat kernel, src, dst;
+    int interp;
+    cv::Mat kernel, matrix, src, dst;
     cv::Mat dx, dy, ax, ay; // of sobel
 };
+
+// lanczos3: the nearest it has.
+int interp_of(const char *name)
+{
+    return !strcmp(name, "cubic")      ? cv::INTER_CUBIC
+           : !strcmp(name, "area")     ? cv::INTER_AREA
+           : !strcmp(name, "lanczos3") ? cv::INTER_LANCZOS4
+                                       : cv::INTER_LINEAR;
+}
 
 int depth_of(const char *type)
 {
@@ -55,6 +65,12 @@ void filter(Peer &p)
         cv::Canny(p.src, p.dst, p.sigma_color, 3 * p.sigma_color, p.ksize);
     else if (p.filter == "median")
         cv::medianBlur(p.src, p.dst, p.ksize);
+    else if (p.filter == "rotate")
+        cv::warpAffine(p.src, p.dst, p.matrix.rowRange(0, 2), p.dst.size(), p.interp);
+    else if (p.filter == "perspective")
+        cv::warpPerspective(p.src, p.dst, p.matrix, p.dst.size(), p.interp);
+    else if (p.filter == "resize")
+        cv::resize(p.src, p.dst, p.dst.size(), 0, 0, p.interp);
     else
         cv::bilateralFilter(p.src, p.dst, p.ksize, p.sigma_color, p.sigma);
 }
@@ -68,7 +84,8 @@ bool has(const peer_job &job)
         return (u8 || !strcmp(job.type, "f32")) && (job.channels == 1 || job.channels == 3);
     return !strcmp(job.filter, "gaussian") || !strcmp(job.filter, "box") ||
            !strcmp(job.filter, "convolve") || !strcmp(job.filter, "sobel") ||
-           (u8 && !strcmp(job.filter, "canny"));
+           (u8 && !strcmp(job.filter, "canny")) || !strcmp(job.filter, "rotate") ||
+           !strcmp(job.filter, "perspective") || !strcmp(job.filter, "resize");
 }
 
 } // namespace
@@ -87,12 +104,25 @@ void *peer_open(const peer_job *job, const void *src)
         cv::setNumThreads(job->threads);
         cv::ocl::setUseOpenCL(false);
         int type = CV_MAKETYPE(depth_of(job->type), job->channels);
-        auto *p = new Peer{job->filter, job->ksize, job->sigma, job->sigma_color, {}, {}, {}, {}, {}, {}, {}};
+        auto *p = new Peer{job->filter,
+                           job->ksize,
+                           job->sigma,
+                           job->sigma_color,
+                           interp_of(job->interp),
+                           {},
+                           {},
+                           {},
+                           {},
+                           {},
+                           {},
+                           {},
+                           {}};
         cv::Mat(job->h, job->w, type, const_cast<void *>(src)).copyTo(p->src);
         if (p->filter == "convolve")
             cv::Mat(job->ksize, job->ksize, CV_32F, const_cast<float *>(job->kernel))
                 .copyTo(p->kernel);
-        p->dst.create(job->h, job->w, type);
+        cv::Mat(3, 3, CV_64F, const_cast<double *>(job->matrix)).copyTo(p->matrix);
+        p->dst.create(job->result_h, job->result_w, type);
         return p;
     } catch (const std::exception &) {
         return nullptr;

@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct peer_job {
     const char *filter; /* "gaussian", "box", "convolve", "median", "bilateral", "nlmeans",
-                           "sobel" (magnitude), "canny" */
+                           "sobel" (magnitude), "canny", "rotate", "perspective", "resize" */
     const char *type;   /* "u8", "u16", "f32" */
     int w, h, channels, threads;
     int ksize;
@@ -22,6 +22,9 @@ typedef struct peer_job {
     double sigma_color;  /* in levels, 0 .. 1 for f32: bilateral; of nlmeans the strength,
                             of canny the lower threshold, a third of the upper one */
     const float *kernel; /* ksize * ksize weights: convolve; to be copied by peer_open() */
+    const char *interp;  /* "linear", "cubic", "area", "lanczos3": rotate, perspective, resize */
+    int result_w, result_h;
+    double matrix[9]; /* picture to result, row by row: rotate, perspective */
 } peer_job;
 
 /* Name and version of the library in use; static storage. */

@@ -5,8 +5,10 @@ A target is how many times faster than the best peer of the same definition tami
 `any` is given it holds against the approximations too. 1 means: not slower.
 """
 import dataclasses
+import math
 
 SIGMA = {5: 1.1, 11: 1.5, 31: 5, 121: 20}  # of a Gaussian with this window
+ANGLE = 30  # of rotate, in degrees
 SEARCH, STRENGTH = 21, 20  # of the rows of non-local means, in pixels and levels of u8
 LOW, HIGH = 50, 150  # thresholds of Canny
 SPACE, COLOR = 3, 30  # sigmas of the bilateral rows, in pixels and in levels of u8
@@ -21,6 +23,7 @@ class Row:
     target: float        # 0: none
     any_target: float = 0
     tolerance: float = 0  # greatest difference from a peer of the same definition
+    interp: str = ""     # of rotate, perspective and resize
     variant: str = ""    # "square": the bilateral's default window, slower than the peers' disc
     quick: bool = False
 
@@ -28,6 +31,8 @@ class Row:
     def name(self):
         color = "RGB " if self.channels == 3 else ""
         size = {"512": "512", "1k": "1024", "hd": "HD", "4k": "4K"}[self.size]
+        if self.interp:
+            return f"{self.filter} {self.interp}, {color}{self.type} {size}"
         window = "sigma 20" if self.ksize == 121 else str(self.ksize)
         variant = " " + self.variant if self.variant else ""
         return f"{self.filter} {window}{variant}, {color}{self.type} {size}"
@@ -55,6 +60,17 @@ class Row:
         k = range(self.ksize)
         return [[(7 * x * x + 5 * y * y + 3 * x * y + x) % 23 + 1 for x in k] for y in k]
 
+    def matrix(self, w, h):
+        """What takes the picture to the result: a turn by ANGLE about the middle, or a tilt."""
+        if self.filter == "perspective":
+            return [0.9, 0.2, 10, -0.1, 1.1, 5, 1e-4, 5e-5, 1]
+        c, s = math.cos(math.radians(ANGLE)), math.sin(math.radians(ANGLE))
+        x, y = (w - 1) / 2, (h - 1) / 2
+        return [c, s, x - c * x - s * y, -s, c, y + s * x - c * y, 0, 0, 1]
+
+    def result_size(self, w, h):
+        return (w // 2, h // 2) if self.filter == "resize" else (w, h)
+
     @property
     def chain(self):
         """The filter in tamis' words. OpenCV's median repeats the edge; all else mirrors."""
@@ -73,6 +89,14 @@ class Row:
             return f"sobel=ksize={self.ksize}:norm={'l1' if self.type == 'u8' else 'l2'}"
         if self.filter == "canny":
             return f"canny=ksize={self.ksize}:norm=l1:low={LOW}:high={HIGH}:compat=opencv"
+        if self.filter == "rotate":
+            return f"rotate=angle={ANGLE}:interp={self.interp}:cubic_a=-0.75:border=constant"
+        if self.filter == "perspective":
+            numbers = ",".join(f"{n:.9g}" for n in self.matrix(0, 0))
+            return f"perspective=matrix={numbers}:interp={self.interp}:border=constant"
+        if self.filter == "resize":
+            plain = ":antialias=0" if self.interp == "linear" else ""
+            return f"resize=scale=0.5:interp={self.interp}{plain}"
         compat = "" if self.variant else ":compat=opencv"
         return (f"bilateral=ksize={self.ksize}:sigma_space={SPACE}"
                 f":sigma_color={self.sigma_color:.9g}{compat}")
@@ -82,9 +106,14 @@ def same_definition(peer, row):
     """Whether the peer is to give the same result: tamis' own window has none beside it, libvips
     has coarse taps for integers and, before 8.17, a wrong histogram in medians of u8 (its issue
     4609), FFmpeg's Gaussian and bilateral are recursive approximations and its
-    non-local means uses a table of weights and another border."""
+    non-local means uses a table of weights and another border. OpenCV's warps round positions to
+    1/32 pixel, but for the linear ones of release 5, and its resize never smooths but for area."""
     if row.variant:
         return False
+    if row.filter in ("rotate", "perspective"):
+        return peer == "opencv5" and row.interp == "linear"
+    if row.filter == "resize":
+        return row.interp in ("linear", "area") and peer.startswith("opencv")
     if peer == "vips" and row.filter == "gaussian":
         return row.type == "f32"
     if peer == "vips" and row.filter == "median":
@@ -164,5 +193,24 @@ def edges():
     yield Row("canny", "u8", 1, "4k", 3, 5)
 
 
+def warps():
+    for filter in "rotate", "perspective":
+        for interp, channels, target in ("linear", 1, 2), ("linear", 3, 3), ("cubic", 1, 3):
+            yield Row(filter, "u8", channels, "1k", 1, target, interp=interp, tolerance=1,
+                      quick=filter == "rotate")
+    # OpenCV's positions are binary32, so that samples of more bits differ.
+    for type in "u16", "f32":
+        yield Row("rotate", type, 1, "1k", 1, 2, interp="linear",
+                  tolerance=3 if type == "u16" else 1e-4)
+
+
+def resize():
+    for interp, target in ("linear", 1), ("area", 1), ("cubic", 2), ("lanczos3", 2.5):
+        yield Row("resize", "u8", 1, "4k", 1, target, interp=interp, tolerance=1,
+                  quick=interp != "linear")
+    yield Row("resize", "u8", 3, "4k", 1, 0, interp="lanczos3")
+
+
 def all_rows():
-    return [*gaussian(), *box(), *convolve(), *median(), *bilateral(), *nlmeans(), *edges()]
+    return [*gaussian(), *box(), *convolve(), *median(), *bilateral(), *nlmeans(), *edges(),
+            *warps(), *resize()]

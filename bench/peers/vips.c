@@ -10,8 +10,8 @@
 
 typedef struct vips_peer {
     peer_job job;
-    int median;
-    size_t bytes;
+    int median, resize;
+    size_t bytes, result_bytes;
     void *src, *result;
 } vips_peer;
 
@@ -33,16 +33,20 @@ const char *peer_version(void)
 void *peer_open(const peer_job *job, const void *src)
 {
     int median = !strcmp(job->filter, "median");
-    if ((!median && strcmp(job->filter, "gaussian")) || VIPS_INIT("peers"))
+    int resize = !strcmp(job->filter, "resize") &&
+                 (!strcmp(job->interp, "cubic") || !strcmp(job->interp, "lanczos3"));
+    if ((!median && !resize && strcmp(job->filter, "gaussian")) || VIPS_INIT("peers"))
         return NULL;
     vips_cache_set_max(0);
     vips_concurrency_set(job->threads);
     vips_peer *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-    *p = (vips_peer){*job, median};
+    *p = (vips_peer){*job, median, resize};
     p->bytes = (size_t)job->w * (size_t)job->h * (size_t)job->channels *
                vips_format_sizeof(format_of(job->type));
+    p->result_bytes = (size_t)job->result_w * (size_t)job->result_h * (size_t)job->channels *
+                      vips_format_sizeof(format_of(job->type));
     p->src = malloc(p->bytes);
     if (!p->src) {
         free(p);
@@ -64,6 +68,10 @@ static int filter(const vips_peer *p, VipsImage *in, VipsImage **out)
 {
     if (p->median)
         return vips_median(in, out, p->job.ksize, NULL);
+    if (p->resize)
+        return vips_resize(
+            in, out, (double)p->job.result_w / p->job.w, "kernel",
+            strcmp(p->job.interp, "cubic") ? VIPS_KERNEL_LANCZOS3 : VIPS_KERNEL_CUBIC, NULL);
     return vips_gaussblur(
         in, out, p->job.sigma, "min_ampl", last_height(&p->job), "precision",
         strcmp(p->job.type, "f32") ? VIPS_PRECISION_INTEGER : VIPS_PRECISION_FLOAT, NULL);
@@ -84,7 +92,7 @@ int peer_run(void *peer)
     p->result = vips_image_write_to_memory(out, &bytes);
     g_object_unref(out);
     g_object_unref(in);
-    return bytes != p->bytes;
+    return bytes != p->result_bytes;
 }
 
 int peer_result(void *peer, void *dst)
@@ -92,7 +100,7 @@ int peer_result(void *peer, void *dst)
     vips_peer *p = peer;
     if (!p->result)
         return 1;
-    memcpy(dst, p->result, p->bytes);
+    memcpy(dst, p->result, p->result_bytes);
     return 0;
 }
 

@@ -30,9 +30,9 @@ static struct position affine_position(const struct warp_coef *c, int32_t x, int
 static struct position perspective_position(const struct warp_coef *c, int32_t x, int32_t y)
 {
     const double *m = c->m;
-    double d = m[6] * x + (m[7] * y + m[8]);
-    return (struct position){fixed((m[0] * x + (m[1] * y + m[2])) / d),
-                             fixed((m[3] * x + (m[4] * y + m[5])) / d)};
+    double q = 1 / (m[6] * x + (m[7] * y + m[8]));
+    return (struct position){fixed((m[0] * x + (m[1] * y + m[2])) * q),
+                             fixed((m[3] * x + (m[4] * y + m[5])) * q)};
 }
 
 /* Of the pixel in column i, row j of the tile. */

@@ -6,8 +6,8 @@
  *     affine       Computed in binary64 at every column that is a multiple of WARP_BLOCK, rounded,
  *                  then stepped by the rounded difference from one column to the next; so the error
  *                  is below 2^-25 pixel, and every implementation and tile sees the same position.
- *     perspective  x = (m0 c + (m1 r + m2)) / d, likewise y, d = m6 c + (m7 r + m8), at column c,
- *                  row r, in binary64 as written, then rounded.
+ *     perspective  x = (m0 c + (m1 r + m2)) q, likewise y, q = 1 / (m6 c + (m7 r + m8)), at column
+ *                  c, row r, in binary64 as written, then rounded.
  *     map          The map's numbers, rounded.
  * Positions beyond WARP_FAR count as that far away, NaN as far to the left or top.
  *

@@ -316,6 +316,6 @@ tamis_status tamis_priv_warp_plan(tamis_node *node, const struct warp_wish *wish
     node->need = need;
     /* Turned, a tile's rows of the source are many pages: these fit what a core knows of them. */
     node->tile_w = 64;
-    node->tile_h = 64;
+    node->tile_h = 32;
     return TAMIS_OK;
 }

@@ -76,9 +76,9 @@ static void general_block(const struct warp_job *k, int64_t bias)
         int32_t x = k->t->x + k->i, y = k->t->y + k->j;
         double sx = m[1] * y + m[2], sy = m[4] * y + m[5], sd = m[7] * y + m[8];
         for (int i = 0; i < k->n; i++) {
-            double d = m[6] * (x + i) + sd;
-            b->px[i] = (m[0] * (x + i) + sx) / d;
-            b->py[i] = (m[3] * (x + i) + sy) / d;
+            double q = 1 / (m[6] * (x + i) + sd);
+            b->px[i] = (m[0] * (x + i) + sx) * q;
+            b->py[i] = (m[3] * (x + i) + sy) * q;
         }
     }
     for (int i = k->n; i % 8; i++)
@@ -170,6 +170,9 @@ TAMIS_INLINE int set_origin(const struct warp_job *k, int n, const char **base, 
 
 /* ---- the walk over a tile */
 
+/* Pixels of the source; more of them do not stay where they are wanted. */
+#define PREFETCH_MOST 20000
+
 /* A block that is not as a whole inside or outside: stretches that are. */
 static void sample_mixed(const struct warp_job *k, const struct warp_way *way, const char *base,
                          uint32_t skip, int near, char *out)
@@ -204,6 +207,29 @@ static void sample_block(const struct warp_job *k, const struct warp_way *way, c
         sample_mixed(k, way, base, skip, near, out);
 }
 
+/* Asks for the part of the source that an affine tile samples, line by line: turned, it comes from
+ * so many rows that the hardware does not see what comes next. */
+static void prefetch(const struct warp_job *k, size_t pixel)
+{
+    const double *m = k->c->m;
+    double w = k->t->w - 1, h = k->t->h - 1;
+    double x = m[0] * k->t->x + m[1] * k->t->y + m[2], y = m[3] * k->t->x + m[4] * k->t->y + m[5];
+    double left = x + (m[0] < 0 ? m[0] * w : 0) + (m[1] < 0 ? m[1] * h : 0);
+    double top = y + (m[3] < 0 ? m[3] * w : 0) + (m[4] < 0 ? m[4] * h : 0);
+    double right = left + __builtin_fabs(m[0] * w) + __builtin_fabs(m[1] * h) + 2;
+    double bottom = top + __builtin_fabs(m[3] * w) + __builtin_fabs(m[4] * h) + 2;
+    left = left > 0 ? left : 0;
+    top = top > 0 ? top : 0;
+    right = right < k->w ? right : k->w;
+    bottom = bottom < k->h ? bottom : k->h;
+    if (!(left < right && top < bottom && (right - left) * (bottom - top) < PREFETCH_MOST))
+        return;
+    size_t first = (size_t)left * pixel, end = (size_t)right * pixel;
+    for (ptrdiff_t row = (ptrdiff_t)top; row < (ptrdiff_t)bottom; row++)
+        for (size_t at = first; at < end + 63; at += 64)
+            __builtin_prefetch(k->data + row * k->stride + (at < end ? at : end - 1));
+}
+
 void TAMIS_FN(tamis_priv_warp_tile)(const tamis_tile *t, const void *coef, void *scratch,
                                     const struct warp_way *way)
 {
@@ -217,6 +243,8 @@ void TAMIS_FN(tamis_priv_warp_tile)(const tamis_tile *t, const void *coef, void 
                          .w = whole->w,
                          .h = whole->h,
                          .far_rows = bytes > 0x3fffffff || bytes < -0x3fffffff};
+    if (k.c->kind == WARP_AFFINE)
+        prefetch(&k, way->pixel);
     for (k.j = 0; k.j < t->h; k.j++) {
         char *row = (char *)t->dst[0] + k.j * t->dst_stride[0];
         for (k.i = 0; k.i < t->w; k.i += k.n) {
