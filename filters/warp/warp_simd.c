@@ -62,27 +62,44 @@ TAMIS_INLINE void affine_block(const struct warp_job *k, int64_t bias)
     steps(py + bias, k->c->step_y, k->n, k->b->y, k->b->fy);
 }
 
-static void general_block(const struct warp_job *k, int64_t bias)
+static void perspective_block(const struct warp_job *k)
+{
+    enum { DOUBLES = TV_BYTES / 8 };
+    const double *m = k->c->m;
+    int32_t x = k->t->x + k->i, y = k->t->y + k->j;
+    tv_f64 none = {0}, column, next = none + DOUBLES;
+    tv_f64 ax = none + m[0], ay = none + m[3], ad = none + m[6];
+    tv_f64 bx = none + (m[1] * y + m[2]), by = none + (m[4] * y + m[5]);
+    tv_f64 bd = none + (m[7] * y + m[8]);
+    for (int l = 0; l < DOUBLES; l++)
+        column[l] = x + l;
+    for (int i = 0; i < k->n; i += DOUBLES, column += next) {
+        tv_f64 q = 1 / (ad * column + bd);
+        tv_store_f64(k->b->px + i, (ax * column + bx) * q);
+        tv_store_f64(k->b->py + i, (ay * column + by) * q);
+    }
+}
+
+static void map_block(const struct warp_job *k)
 {
     struct warp_block *b = k->b;
-    const double *m = k->c->m;
-    if (k->c->kind == WARP_MAP) {
-        const float *map_x = k->t->guide[0][k->j], *map_y = k->t->guide[1][k->j];
-        for (int i = 0; i < k->n; i++) {
-            b->px[i] = (double)map_x[k->i + i];
-            b->py[i] = (double)map_y[k->i + i];
-        }
-    } else {
-        int32_t x = k->t->x + k->i, y = k->t->y + k->j;
-        double sx = m[1] * y + m[2], sy = m[4] * y + m[5], sd = m[7] * y + m[8];
-        for (int i = 0; i < k->n; i++) {
-            double q = 1 / (m[6] * (x + i) + sd);
-            b->px[i] = (m[0] * (x + i) + sx) * q;
-            b->py[i] = (m[3] * (x + i) + sy) * q;
-        }
+    const float *map_x = (const float *)k->t->guide[0][k->j] + k->i;
+    const float *map_y = (const float *)k->t->guide[1][k->j] + k->i;
+    for (int i = 0; i < k->n; i++) {
+        b->px[i] = (double)map_x[i];
+        b->py[i] = (double)map_y[i];
     }
     for (int i = k->n; i % 8; i++)
         b->px[i] = b->py[i] = 0;
+}
+
+static void general_block(const struct warp_job *k, int64_t bias)
+{
+    struct warp_block *b = k->b;
+    if (k->c->kind == WARP_MAP)
+        map_block(k);
+    else
+        perspective_block(k);
     round_positions(b->px, k->n, bias, b->x, b->fx);
     round_positions(b->py, k->n, bias, b->y, b->fy);
 }
@@ -117,25 +134,34 @@ TAMIS_INLINE enum where where_is(const struct warp_job *k, const struct warp_way
     return x > y ? x : y;
 }
 
-/* Whether all of the block is inside, of a map that may turn anywhere. */
-static int all_inside(const struct warp_job *k, const struct warp_way *way)
+/* Of all pixels of the block. Unsigned numbers make one comparison of two. */
+static enum where classify(const struct warp_job *k, const struct warp_way *way)
 {
-    const struct warp_block *b = k->b;
+    struct warp_block *b = k->b;
     int64_t room_x = (int64_t)k->w - way->high_x - way->low;
     int64_t room_y = (int64_t)k->h - way->high_y - way->low;
-    uint32_t low = (uint32_t)way->low, over = room_x < 0 || room_y < 0;
-    for (int i = 0; i < k->n; i++)
-        over |= ((uint32_t)b->x[i] - low > (uint32_t)room_x) |
-                ((uint32_t)b->y[i] - low > (uint32_t)room_y);
-    return !over;
+    uint32_t low = (uint32_t)way->low, behind = low + 1, least = 2, most = 0;
+    uint32_t last_x = (uint32_t)room_x, last_y = (uint32_t)room_y;
+    uint32_t end_x = (uint32_t)k->w + behind + low, end_y = (uint32_t)k->h + behind + low;
+    uint32_t tight = room_x < 0 || room_y < 0;
+    for (int i = 0; i < k->n; i++) {
+        uint32_t x = (uint32_t)b->x[i], y = (uint32_t)b->y[i];
+        uint32_t over = (x - low > last_x) | (y - low > last_y) | tight;
+        uint32_t out = (x + behind >= end_x) | (y + behind >= end_y);
+        uint32_t here = out ? OUTSIDE : over;
+        b->where[i] = here;
+        least = here < least ? here : least;
+        most = here > most ? here : most;
+    }
+    return least == most ? (enum where)least : MIXED;
 }
 
-/* Along a straight line it is enough to look at both ends; other blocks may be called MIXED. */
+/* Along a straight line it is mostly enough to look at both ends. */
 static enum where where_block(const struct warp_job *k, const struct warp_way *way)
 {
     const struct warp_block *b = k->b;
     if (k->c->kind != WARP_AFFINE)
-        return all_inside(k, way) ? INSIDE : MIXED;
+        return classify(k, way);
     enum where first = where_is(k, way, 0), last = where_is(k, way, k->n - 1);
     if (first == INSIDE && last == INSIDE)
         return INSIDE;
@@ -178,10 +204,12 @@ static void sample_mixed(const struct warp_job *k, const struct warp_way *way, c
                          uint32_t skip, int near, char *out)
 {
     int constant = k->c->border == TAMIS_BORDER_CONSTANT;
+    if (k->c->kind == WARP_AFFINE)
+        classify(k, way);
     for (int i = 0, end; i < k->n; i = end) {
         char *to = out + (size_t)i * way->pixel;
-        enum where here = where_is(k, way, i);
-        for (end = i + 1; end < k->n && where_is(k, way, end) == here;)
+        uint32_t here = k->b->where[i];
+        for (end = i + 1; end < k->n && k->b->where[end] == here;)
             end++;
         if (here == INSIDE && near)
             way->span(k, base, skip, i, end, to);

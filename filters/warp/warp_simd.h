@@ -23,6 +23,7 @@ struct warp_block {
     int32_t x[WARP_ROOM], y[WARP_ROOM];    /* the sample to the left and above */
     uint32_t fx[WARP_ROOM], fy[WARP_ROOM]; /* fractions, 2^-32 */
     double px[WARP_ROOM], py[WARP_ROOM];
+    uint32_t where[WARP_ROOM]; /* inside the source, or outside, or neither */
     /* What a span keeps for its pixels: offsets, weights, samples. */
     int32_t at[WARP_ROOM];
     uint32_t wx[WARP_ROOM], wy[WARP_ROOM];
@@ -121,24 +122,17 @@ TAMIS_INLINE const char *warp_pixel(const struct warp_job *k, int64_t x, int64_t
 /* Fills n pixels with what lies outside. */
 TAMIS_INLINE void warp_fill(const struct warp_job *k, tamis_type type, size_t n, char *out)
 {
-    size_t size = warp_size(type);
-    union {
-        uint8_t u8;
-        uint16_t u16;
-        int16_t s16;
-        float f32;
-    } v;
     double value = k->t->whole->outside[0];
-    if (type == TAMIS_U8)
-        v.u8 = (uint8_t)value;
-    else if (type == TAMIS_U16)
-        v.u16 = (uint16_t)value;
-    else if (type == TAMIS_S16)
-        v.s16 = (int16_t)value;
-    else
-        v.f32 = (float)value;
-    for (size_t i = 0; i < n * (size_t)k->t->step; i++)
-        memcpy(out + i * size, &v, size);
+    n *= (size_t)k->t->step;
+    if (type == TAMIS_U8) {
+        memset(out, (uint8_t)value, n);
+    } else if (type == TAMIS_F32) {
+        for (float v = (float)value; n; n--, out += sizeof v)
+            memcpy(out, &v, sizeof v);
+    } else { /* of 16 bits, with or without a sign */
+        for (uint16_t v = (uint16_t)(int32_t)value; n; n--, out += sizeof v)
+            memcpy(out, &v, sizeof v);
+    }
 }
 
 /* All of a tile. */
