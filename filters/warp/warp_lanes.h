@@ -136,11 +136,19 @@ typedef int16_t w_s16 __attribute__((vector_size(8)));
 
 TAMIS_INLINE w_s32 warp_load_s32(const char *p, tamis_type type)
 {
+#if defined(TAMIS_SSE2)
     if (type == TAMIS_U8) {
-        w_u8 v;
-        memcpy(&v, p, sizeof v);
-        return __builtin_convertvector(v, w_s32);
+        int32_t four;
+        memcpy(&four, p, sizeof four);
+        __m128i v = _mm_cvtsi32_si128(four);
+#if defined(TAMIS_AVX2)
+        return (w_s32)_mm_cvtepu8_epi32(v);
+#else
+        v = _mm_unpacklo_epi8(v, _mm_setzero_si128());
+        return (w_s32)_mm_unpacklo_epi16(v, _mm_setzero_si128());
+#endif
     }
+#endif
 #if defined(TAMIS_AVX2)
     __m128i v = _mm_loadl_epi64((const __m128i *)(const void *)p);
     return (w_s32)(type == TAMIS_U16 ? _mm_cvtepu16_epi32(v) : _mm_cvtepi16_epi32(v));
@@ -149,6 +157,11 @@ TAMIS_INLINE w_s32 warp_load_s32(const char *p, tamis_type type)
     return (w_s32)(type == TAMIS_U16 ? _mm_unpacklo_epi16(v, _mm_setzero_si128())
                                      : _mm_srai_epi32(_mm_unpacklo_epi16(v, v), 16));
 #else
+    if (type == TAMIS_U8) {
+        w_u8 v;
+        memcpy(&v, p, sizeof v);
+        return __builtin_convertvector(v, w_s32);
+    }
     if (type == TAMIS_U16) {
         w_u16 v;
         memcpy(&v, p, sizeof v);
