@@ -166,10 +166,14 @@ static tamis_status check_compat(tamis_node *node, const struct tamis_canny *p)
 {
     if (p->compat != TAMIS_CANNY_COMPAT_OPENCV)
         return TAMIS_OK;
+    if (node->in.type != TAMIS_U8)
+        return tamis_priv_fail(node->ctx, TAMIS_ERR_UNSUPPORTED,
+                               "canny: compat = opencv is for u8, not %s",
+                               tamis_type_name(node->in.type));
     if (node->work != TAMIS_U8)
-        return tamis_priv_fail(
-            node->ctx, TAMIS_ERR_UNSUPPORTED, "canny: compat = opencv is for u8, not %s%s",
-            tamis_type_name(node->in.type), node->in.type == TAMIS_U8 ? " weighted by alpha" : "");
+        return tamis_priv_fail(node->ctx, TAMIS_ERR_UNSUPPORTED,
+                               "canny: alpha = premultiply: compat = opencv is for u8, which color "
+                               "weighted by alpha is not; possible: ignore, straight");
     if (p->sigma > 0)
         return tamis_priv_fail(node->ctx, TAMIS_ERR_UNSUPPORTED,
                                "canny: sigma = %g: compat = opencv has no smoothing; put gaussian "
