@@ -192,6 +192,16 @@ static void check_refusal(job *j, tamis_status status)
     j->machine->counts.refused++;
 }
 
+/* Pixels of a window that a parameter of the sample names. */
+static double area(const check_sample *s, const char *name)
+{
+    char text[32];
+    int w = 1, h;
+
+    tamis_filter_get(s->filter, s->params, name, text, sizeof text);
+    return sscanf(text, "%dx%d", &w, &h) == 2 ? (double)w * h : (double)w * w;
+}
+
 static double cost(const check_sample *s, const tamis_plan *plan)
 {
     tamis_halo halo = tamis_plan_halo(plan);
@@ -201,6 +211,8 @@ static double cost(const check_sample *s, const tamis_plan *plan)
     if (halo.left == TAMIS_HALO_ALL) /* warps: by what they make, at 36 samples a pixel */
         return 36.0 * w * h * s->format.channels;
     double taps = (double)(halo.left + halo.right + 1) * (halo.top + halo.bottom + 1);
+    if (strcmp(s->filter->name, "nlmeans") == 0) /* compares a patch for each place searched */
+        taps = area(s, "search") * area(s, "patch") / 3;
     taps *= 2 * tamis_plan_frames(plan) + 1;
     return taps * s->w * s->h * s->format.channels;
 }
