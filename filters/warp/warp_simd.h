@@ -107,23 +107,33 @@ TAMIS_INLINE void warp_store_offsets(const struct warp_job *k, uint32_t skip, in
         tv_store_u32(k->b->at + i, warp_offsets(k, skip, i, pixel));
 }
 
+/* As tamis_border_index(), quick near the picture. */
+TAMIS_INLINE int64_t warp_index(tamis_border border, int64_t i, int64_t n)
+{
+    if (i >= 0 && i < n)
+        return i;
+    if (border == TAMIS_BORDER_REFLECT101) {
+        int64_t mirrored = i < 0 ? -i : 2 * n - 2 - i;
+        if (mirrored >= 0 && mirrored < n)
+            return mirrored;
+    }
+    return tamis_border_index(border, i, n);
+}
+
 /* The pixel at (x, y), which may lie outside; NULL where the border's value stands there. */
 TAMIS_INLINE const char *warp_pixel(const struct warp_job *k, int64_t x, int64_t y, size_t pixel)
 {
-    if (x < 0 || x >= k->w)
-        x = tamis_border_index(k->c->border, x, k->w);
-    if (y < 0 || y >= k->h)
-        y = tamis_border_index(k->c->border, y, k->h);
+    x = warp_index(k->c->border, x, k->w);
+    y = warp_index(k->c->border, y, k->h);
     return x < 0 || y < 0 ? NULL : k->data + y * k->stride + x * (ptrdiff_t)pixel;
 }
 
 /* ---- the walk over a tile */
 
-/* Fills n pixels with what lies outside. */
-TAMIS_INLINE void warp_fill(const struct warp_job *k, tamis_type type, size_t n, char *out)
+/* Writes n samples of what lies outside. */
+TAMIS_INLINE void warp_fill_samples(const struct warp_job *k, tamis_type type, size_t n, char *out)
 {
     double value = k->t->whole->outside[0];
-    n *= (size_t)k->t->step;
     if (type == TAMIS_U8) {
         memset(out, (uint8_t)value, n);
     } else if (type == TAMIS_F32) {
@@ -133,6 +143,11 @@ TAMIS_INLINE void warp_fill(const struct warp_job *k, tamis_type type, size_t n,
         for (uint16_t v = (uint16_t)(int32_t)value; n; n--, out += sizeof v)
             memcpy(out, &v, sizeof v);
     }
+}
+
+TAMIS_INLINE void warp_fill(const struct warp_job *k, tamis_type type, size_t pixels, char *out)
+{
+    warp_fill_samples(k, type, pixels * (size_t)k->t->step, out);
 }
 
 /* All of a tile. */

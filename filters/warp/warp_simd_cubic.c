@@ -107,10 +107,12 @@ static void span_u8_1(const struct warp_job *k, const char *base, uint32_t skip,
     uint32_t *samples = (uint32_t *)(void *)b->samples; /* WARP_ROOM of each row */
     warp_store_offsets(k, skip, i, end, 1);
     set_weights_u8(k, i, end);
-    for (int r = 0; r < 4; r++) {
-        const char *row = base + (r - 1) * k->stride - 1;
-        for (int l = i; l < end; l++)
-            memcpy(samples + r * WARP_ROOM + l, row + b->at[l], 4);
+    ptrdiff_t stride = k->stride;
+    base -= stride + 1;
+    for (int l = i; l < end; l++) {
+        const char *p = base + b->at[l];
+        for (int r = 0; r < 4; r++)
+            memcpy(samples + r * WARP_ROOM + l, p + r * stride, 4);
     }
     for (; i < end; i += LANES, out += LANES) {
         tv_s16 x0 = (tv_s16)tv_load_u32(b->weights[0] + i);
@@ -132,10 +134,12 @@ TAMIS_INLINE void span_u8_packed(const struct warp_job *k, const char *base, uin
     char *samples = (char *)b->samples; /* WARP_ROOM times 16 bytes of each row */
     warp_store_offsets(k, skip, i, end, (uint32_t)step);
     set_weights_u8(k, i, end);
-    for (int r = 0; r < 4; r++) {
-        const char *row = base + (r - 1) * k->stride - step;
-        for (int l = i; l < end; l++)
-            memcpy(samples + 16 * (r * WARP_ROOM + l), row + b->at[l], 16);
+    ptrdiff_t stride = k->stride;
+    base -= stride + step;
+    for (int l = i; l < end; l++) {
+        const char *p = base + b->at[l];
+        for (int r = 0; r < 4; r++)
+            memcpy(samples + 16 * (r * WARP_ROOM + l), p + r * stride, 16);
     }
     for (; i < end; i += PIXELS, out += PIXELS * step) {
         tv_s16 x0 = warp_spread(b->weights[0] + i), x1 = warp_spread(b->weights[1] + i);
@@ -158,14 +162,18 @@ static void make_patch(const struct warp_job *k, int i, int taps, tamis_type typ
 {
     size_t pixel = (size_t)k->t->step * warp_size(type);
     int64_t x = (int64_t)k->b->x[i] - (taps / 2 - 1), y = (int64_t)k->b->y[i] - (taps / 2 - 1);
+    int64_t columns[6];
+    for (int c = 0; c < taps; c++)
+        columns[c] = warp_index(k->c->border, x + c, k->w);
     for (int r = 0; r < taps; r++) {
+        int64_t row = warp_index(k->c->border, y + r, k->h);
         memset(patch[r], 0, PATCH);
         for (int c = 0; c < taps; c++) {
-            const char *from = warp_pixel(k, x + c, y + r, pixel);
-            if (from)
-                memcpy(patch[r] + (size_t)c * pixel, from, pixel);
+            char *to = patch[r] + (size_t)c * pixel;
+            if (row >= 0 && columns[c] >= 0)
+                memcpy(to, k->data + row * k->stride + columns[c] * (ptrdiff_t)pixel, pixel);
             else
-                warp_fill(k, type, 1, patch[r] + (size_t)c * pixel);
+                warp_fill(k, type, 1, to);
         }
     }
 }

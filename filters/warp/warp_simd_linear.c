@@ -209,26 +209,66 @@ TAMIS_INLINE void span_packed(const struct warp_job *k, const char *base, uint32
     }
 }
 
-/* A pixel near the edge: its neighbors are copied out first, for they may lie anywhere. */
+/* The four neighbors of a pixel near the edge, which may lie anywhere; those outside point at
+ * `out`.
+ */
+TAMIS_INLINE void find_neighbors(const struct warp_job *k, int i, size_t pixel, const char *out,
+                                 const char *at[4])
+{
+    int64_t x[2], y[2];
+    for (int n = 0; n < 2; n++) {
+        x[n] = warp_index(k->c->border, (int64_t)k->b->x[i] + n, k->w);
+        y[n] = warp_index(k->c->border, (int64_t)k->b->y[i] + n, k->h);
+    }
+    for (int n = 0; n < 4; n++)
+        at[n] = x[n % 2] < 0 || y[n / 2] < 0
+                    ? out
+                    : k->data + y[n / 2] * k->stride + x[n % 2] * (ptrdiff_t)pixel;
+}
+
+static void one_u8(const struct warp_job *k, int i, void *out)
+{
+    uint8_t outside[4];
+    const char *at[4];
+    int32_t fx = (int32_t)(k->b->fx[i] >> 18), fy = (int32_t)(k->b->fy[i] >> 18);
+    warp_fill_samples(k, TAMIS_U8, 4, (char *)outside);
+    find_neighbors(k, i, (size_t)k->t->step, (const char *)outside, at);
+    for (int c = 0; c < k->t->step; c++) {
+        int32_t v[4];
+        for (int n = 0; n < 4; n++)
+            v[n] = (uint8_t)at[n][c];
+        int32_t top = ((v[0] << 14) + (v[1] - v[0]) * fx + 64) >> 7;
+        int32_t bottom = ((v[2] << 14) + (v[3] - v[2]) * fx + 64) >> 7;
+        ((uint8_t *)out)[c] = (uint8_t)(((top << 14) + (bottom - top) * fy + (1 << 20)) >> 21);
+    }
+}
+
+/* The others are copied out, for vectors read more than a pixel. */
 TAMIS_INLINE void edge_pixel(const struct warp_job *k, int i, void *out, tamis_type type)
 {
     size_t size = (size_t)k->t->step * warp_size(type);
-    char copies[4][16];
+    char copies[4][16], outside[16], result[16];
     const char *at[4];
-    char result[16];
+    warp_fill_samples(k, type, 4, outside);
+    find_neighbors(k, i, size, outside, at);
     for (int n = 0; n < 4; n++) {
-        const char *from =
-            warp_pixel(k, (int64_t)k->b->x[i] + n % 2, (int64_t)k->b->y[i] + n / 2, size);
         memset(copies[n], 0, sizeof copies[n]);
-        if (from)
-            memcpy(copies[n], from, size);
-        else
-            warp_fill(k, type, 1, copies[n]);
+        memcpy(copies[n], at[n], size);
         at[n] = copies[n];
     }
     blend(k->b, i, at, result, type);
     memcpy(out, result, size);
 }
+
+#define EDGE(T, TYPE)                                                                              \
+    static void one_##T(const struct warp_job *k, int i, void *out)                                \
+    {                                                                                              \
+        edge_pixel(k, i, out, TYPE);                                                               \
+    }
+EDGE(u16, TAMIS_U16)
+EDGE(s16, TAMIS_S16)
+EDGE(f32, TAMIS_F32)
+#undef EDGE
 
 /* ---- rows */
 
@@ -251,10 +291,6 @@ TAMIS_INLINE void edge_pixel(const struct warp_job *k, int i, void *out, tamis_t
     SPAN(T, TYPE, 2)                                                                               \
     SPAN(T, TYPE, 3)                                                                               \
     SPAN(T, TYPE, 4)                                                                               \
-    static void one_##T(const struct warp_job *k, int i, void *out)                                \
-    {                                                                                              \
-        edge_pixel(k, i, out, TYPE);                                                               \
-    }                                                                                              \
     void TAMIS_FN(tamis_priv_warp_linear_##T)(const tamis_tile *t, const void *coef,               \
                                               void *scratch)                                       \
     {                                                                                              \
