@@ -11,21 +11,30 @@ TAMIS_INLINE int64_t fixed(double v)
     return (int64_t)__builtin_llrint(v * 0x1p32);
 }
 
-/* Positions first, first + step, ... of n pixels, rounded up to whole vectors. */
-TAMIS_INLINE void steps(int64_t first, int64_t step, int n, int32_t *whole, uint32_t *fraction)
+/* What the lanes of both vectors of steps() are ahead of the first. */
+static void make_ramp(int64_t step, int64_t *ramp)
 {
-    tv_s64 a, b, more = {0};
     for (int l = 0; l < LANES / 2; l++) {
         int lane = l / 2 * 4 + l % 2;
-        a[l] = first + lane * step;
-        b[l] = first + (lane + 2) * step;
-        more[l] = LANES * step;
+        ramp[l] = lane * step;
+        ramp[LANES / 2 + l] = (lane + 2) * step;
     }
+}
+
+/* Positions first, first + step, ... of n pixels, rounded up to whole vectors. */
+TAMIS_INLINE void steps(int64_t first, int64_t step, const int64_t *ramp, int n, int32_t *whole,
+                        uint32_t *fraction)
+{
+    tv_s64 a, b;
+    memcpy(&a, ramp, sizeof a);
+    memcpy(&b, ramp + LANES / 2, sizeof b);
+    a += first;
+    b += first;
     for (int i = 0; i < n; i += LANES) {
         tv_store_s32(whole + i, warp_high_halves(a, b));
         tv_store_s32(fraction + i, warp_low_halves(a, b));
-        a += more;
-        b += more;
+        a += LANES * step;
+        b += LANES * step;
     }
 }
 
@@ -58,8 +67,8 @@ TAMIS_INLINE void affine_block(const struct warp_job *k, int64_t bias)
     int32_t x = k->t->x + k->i, y = k->t->y + k->j, first = x / WARP_BLOCK * WARP_BLOCK;
     int64_t px = fixed(m[0] * first + (m[1] * y + m[2])) + (x - first) * k->c->step_x;
     int64_t py = fixed(m[3] * first + (m[4] * y + m[5])) + (x - first) * k->c->step_y;
-    steps(px + bias, k->c->step_x, k->n, k->b->x, k->b->fx);
-    steps(py + bias, k->c->step_y, k->n, k->b->y, k->b->fy);
+    steps(px + bias, k->c->step_x, k->b->ramp_x, k->n, k->b->x, k->b->fx);
+    steps(py + bias, k->c->step_y, k->b->ramp_y, k->n, k->b->y, k->b->fy);
 }
 
 static void perspective_block(const struct warp_job *k)
@@ -221,18 +230,25 @@ static void sample_mixed(const struct warp_job *k, const struct warp_way *way, c
     }
 }
 
-static void sample_block(const struct warp_job *k, const struct warp_way *way, char *out)
+/* Straight to the result where no span writes more than it shall. */
+static void sample_block(const struct warp_job *k, const struct warp_way *way, char *to)
 {
     enum where here = where_block(k, way);
     const char *base;
     uint32_t skip;
     int near = set_origin(k, k->n, &base, &skip);
-    if (here == INSIDE && near)
+    char *out = k->b->out;
+    if (here == INSIDE && near) {
+        out = way->exact && k->n == WARP_BLOCK ? to : out;
         way->span(k, base, skip, 0, k->n, out);
-    else if (here == OUTSIDE && k->c->border == TAMIS_BORDER_CONSTANT)
+    } else if (here == OUTSIDE && k->c->border == TAMIS_BORDER_CONSTANT) {
+        out = to;
         warp_fill(k, way->type, (size_t)k->n, out);
-    else
+    } else {
         sample_mixed(k, way, base, skip, near, out);
+    }
+    if (out != to)
+        memcpy(to, out, (size_t)k->n * way->pixel);
 }
 
 /* Asks for the part of the source that an affine tile samples, line by line: turned, it comes from
@@ -271,16 +287,18 @@ void TAMIS_FN(tamis_priv_warp_tile)(const tamis_tile *t, const void *coef, void 
                          .w = whole->w,
                          .h = whole->h,
                          .far_rows = bytes > 0x3fffffff || bytes < -0x3fffffff};
-    if (k.c->kind == WARP_AFFINE)
+    if (k.c->kind == WARP_AFFINE) {
         prefetch(&k, way->pixel);
+        make_ramp(k.c->step_x, k.b->ramp_x);
+        make_ramp(k.c->step_y, k.b->ramp_y);
+    }
     for (k.j = 0; k.j < t->h; k.j++) {
         char *row = (char *)t->dst[0] + k.j * t->dst_stride[0];
         for (k.i = 0; k.i < t->w; k.i += k.n) {
             int left = WARP_BLOCK - (t->x + k.i) % WARP_BLOCK;
             k.n = left < t->w - k.i ? left : t->w - k.i;
             set_positions(&k, way->bits);
-            sample_block(&k, way, k.b->out);
-            memcpy(row + (size_t)k.i * way->pixel, k.b->out, (size_t)k.n * way->pixel);
+            sample_block(&k, way, row + (size_t)k.i * way->pixel);
         }
     }
 }
@@ -317,7 +335,7 @@ TAMIS_INLINE void copy_one(const struct warp_job *k, int i, void *out, size_t pi
     }
 #define NEAREST_WAY(T, TYPE, STEP)                                                                 \
     {                                                                                              \
-        TYPE, 0, 0, 1, 1, STEP * sizeof(T), copy_span_##T##_##STEP, copy_one_##T##_##STEP          \
+        TYPE, 0, 0, 1, 1, STEP * sizeof(T), copy_span_##T##_##STEP, copy_one_##T##_##STEP, 1       \
     }
 #define NEAREST_STEPS(T, TYPE)                                                                     \
     NEAREST(T, TYPE, 1)                                                                            \

@@ -23,7 +23,8 @@ struct warp_block {
     int32_t x[WARP_ROOM], y[WARP_ROOM];    /* the sample to the left and above */
     uint32_t fx[WARP_ROOM], fy[WARP_ROOM]; /* fractions, 2^-32 */
     double px[WARP_ROOM], py[WARP_ROOM];
-    uint32_t where[WARP_ROOM]; /* inside the source, or outside, or neither */
+    int64_t ramp_x[LANES], ramp_y[LANES]; /* affine: see steps() */
+    uint32_t where[WARP_ROOM];            /* inside the source, or outside, or neither */
     /* What a span keeps for its pixels: offsets, weights, samples. */
     int32_t at[WARP_ROOM];
     uint32_t wx[WARP_ROOM], wy[WARP_ROOM];
@@ -60,6 +61,7 @@ struct warp_way {
     size_t pixel; /* bytes of a result */
     warp_span_fn span;
     warp_pixel_fn one;
+    int exact; /* 1: a span of whole vectors writes nothing more */
 };
 
 TAMIS_INLINE size_t warp_size(tamis_type type)

@@ -313,7 +313,7 @@ typedef float f32_sample;
 #define WAY(NAME, T, TYPE, TAPS, STEP, BEHIND)                                                     \
     {                                                                                              \
         TYPE, 24, TAPS / 2 - 1, TAPS / 2 + BEHIND, TAPS / 2 + 1, STEP * sizeof(T##_sample),        \
-            span_##NAME##_##T##_##STEP, one_##NAME##_##T                                           \
+            span_##NAME##_##T##_##STEP, one_##NAME##_##T, 1                                        \
     }
 #define ROWS(NAME, T, TYPE, TAPS, BEHIND)                                                          \
     SPAN(NAME, T, TYPE, TAPS, 1)                                                                   \
@@ -357,7 +357,7 @@ SPAN_U8(4)
 /* Packed windows are read as 16 bytes. */
 void TAMIS_FN(tamis_priv_warp_cubic_u8)(const tamis_tile *t, const void *coef, void *scratch)
 {
-    static const struct warp_way ways[4] = {{TAMIS_U8, 14, 1, 3, 3, 1, span_u8_1, one_u8},
+    static const struct warp_way ways[4] = {{TAMIS_U8, 14, 1, 3, 3, 1, span_u8_1, one_u8, 1},
                                             {TAMIS_U8, 14, 1, 7, 3, 2, span_u8_2, one_u8},
                                             {TAMIS_U8, 14, 1, 5, 3, 3, span_u8_3, one_u8},
                                             {TAMIS_U8, 14, 1, 3, 3, 4, span_u8_4, one_u8}};

@@ -276,7 +276,7 @@ EDGE(f32, TAMIS_F32)
 #define WAY(T, TYPE, STEP, BEHIND)                                                                 \
     {                                                                                              \
         TYPE, (TYPE) == TAMIS_U8 ? 14 : 24, 0, BEHIND, 2, STEP * sizeof(T##_sample),               \
-            span_##T##_##STEP, one_##T                                                             \
+            span_##T##_##STEP, one_##T, (STEP) == 1                                                \
     }
 #define SPAN(T, TYPE, STEP)                                                                        \
     static void span_##T##_##STEP(const struct warp_job *k, const char *base, uint32_t skip,       \
