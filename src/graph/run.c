@@ -10,8 +10,8 @@ struct run {
     tamis_plan *plan;
     const tamis_run_options *options;
     tamis_pass pass;
-    int64_t tiles_x;
-    int64_t done, total; /* units of progress of the segments before, and of all */
+    int64_t tiles_x, tiles, group; /* tiles of a row, of the segment, of an item */
+    int64_t done, total;           /* units of progress of the segments before, and of all */
 };
 
 static int smaller(int a, int b)
@@ -71,6 +71,22 @@ static int64_t count_tiles(const tamis_segment *segment, tamis_rect rect)
            (((int64_t)rect.h + segment->tile_h - 1) / segment->tile_h);
 }
 
+/* Tiles that a thread takes at a time. Small ones side by side, since a thread that writes next to
+ * another's cache line waits for it; but each thread is to find several. */
+static int64_t group_tiles(const tamis_plan *plan, const tamis_segment *segment, tamis_rect rect)
+{
+    int64_t share = count_tiles(segment, rect) / (8 * (int64_t)tamis_ctx_threads(plan->ctx));
+    int64_t most = 65536 / ((int64_t)segment->tile_w * segment->tile_h);
+    int64_t group = share < most ? share : most;
+    return group > 1 ? group : 1;
+}
+
+static int64_t count_items(const tamis_plan *plan, const tamis_segment *segment, tamis_rect rect)
+{
+    int64_t group = group_tiles(plan, segment, rect);
+    return (count_tiles(segment, rect) + group - 1) / group;
+}
+
 /* An empty chain. Sizes and formats have been checked, so nothing here can fail. */
 static void copy_tile(const tamis_pass *pass, tamis_rect part)
 {
@@ -82,9 +98,8 @@ static void copy_tile(const tamis_pass *pass, tamis_rect part)
     tamis_image_copy(ctx, &from_view, &to_view);
 }
 
-static void run_tile(void *user, void *local, int64_t index)
+static void run_tile(const struct run *r, const tamis_slot *slot, int64_t index)
 {
-    const struct run *r = user;
     const tamis_pass *pass = &r->pass;
     const tamis_image *dst = pass->dst;
     int tw = pass->segment->tile_w, th = pass->segment->tile_h;
@@ -101,7 +116,15 @@ static void run_tile(void *user, void *local, int64_t index)
         d.data[p] = (char *)tamis_image_row(dst, p, y) + (size_t)x * px;
         d.stride[p] = dst->stride[p];
     }
-    tamis_priv_pull(pass, local, part, &d);
+    tamis_priv_pull(pass, slot, part, &d);
+}
+
+static void run_tiles(void *user, void *local, int64_t index)
+{
+    const struct run *r = user;
+    int64_t first = index * r->group, end = first + r->group;
+    for (int64_t i = first; i < end && i < r->tiles; i++)
+        run_tile(r, local, i);
 }
 
 static void run_items(struct run *r, int64_t count, void (*item)(void *, void *, int64_t))
@@ -201,9 +224,11 @@ static void run_segment(struct run *r, const tamis_segment *segment, const tamis
                            .src_aligned = tamis_priv_is_aligned(src),
                            .dst_aligned = tamis_priv_is_aligned(dst)};
     r->tiles_x = tiles_across(segment, part);
+    r->tiles = count_tiles(segment, part);
+    r->group = group_tiles(r->plan, segment, part);
     if (prepares(r->plan, segment))
         run_items(r, prepare_count(r->plan, segment), prepare_rows);
-    run_items(r, count_tiles(segment, part), run_tile);
+    run_items(r, count_items(r->plan, segment, part), run_tiles);
     if (finishes(r->plan, segment) && !stopped(r))
         finish(r);
 }
@@ -239,7 +264,8 @@ static void run_segments(struct run *r, const tamis_image *src, const tamis_imag
     plan_parts(plan, rect, parts);
     for (int i = 0; i < plan->segment_count; i++)
         r->total += prepare_count(plan, &plan->segments[i]) +
-                    count_tiles(&plan->segments[i], parts[i]) + finishes(plan, &plan->segments[i]);
+                    count_items(plan, &plan->segments[i], parts[i]) +
+                    finishes(plan, &plan->segments[i]);
     for (int i = 0; i < plan->segment_count && !stopped(r); i++) {
         run_into(r, i, src, dst, parts[i], rect);
         src = &plan->segments[i].hold;
