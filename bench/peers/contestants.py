@@ -74,10 +74,10 @@ class Tamis:
 
 
 class TamisRun:
-    def __init__(self, tamis, row, picture):
+    def __init__(self, tamis, row, picture, chain=None):
         self.tamis, self.src, self.dst = tamis, picture, empty_result(row, picture)
         lib, graph, self.plan = tamis.lib, c.c_void_p(), c.c_void_p()
-        tamis.check(lib.tamis_graph_parse(tamis.ctx, row.chain.encode(), c.byref(graph)))
+        tamis.check(lib.tamis_graph_parse(tamis.ctx, (chain or row.chain).encode(), c.byref(graph)))
         format = Format(TYPES[row.type], row.channels)
         status = lib.tamis_plan_create(tamis.ctx, graph, format, picture.shape[1],
                                        picture.shape[0], None, c.byref(self.plan))
@@ -101,6 +101,37 @@ class TamisRun:
         self.tamis.lib.tamis_plan_free(c.byref(self.plan))
 
 
+class OneByOne:
+    """tamis itself, each filter of a chain in a run of its own."""
+
+    key = "one_by_one"
+
+    def __init__(self, tamis):
+        self.tamis, self.version = tamis, tamis.version + ", one filter after the other"
+
+    def open(self, row, picture):
+        return OneByOneRun(self.tamis, row, picture) if row.filter == "chain" else None
+
+
+class OneByOneRun:
+    def __init__(self, tamis, row, picture):
+        self.runs = []
+        for filter in row.chain.split(","):
+            self.runs.append(TamisRun(tamis, row, picture, filter))
+            picture = self.runs[-1].dst
+
+    def run(self):
+        for one in self.runs:
+            one.run()
+
+    def result(self):
+        return self.runs[-1].dst
+
+    def close(self):
+        for one in self.runs:
+            one.close()
+
+
 class OpenCV5:
     """OpenCV from PyPI, called through its Python binding."""
 
@@ -111,7 +142,7 @@ class OpenCV5:
         self.version = "OpenCV " + cv2.__version__ + " (PyPI)"
 
     def open(self, row, picture):
-        if row.filter == "median" and row.type != "u8" and row.ksize > 5:
+        if row.filter == "chain" or (row.filter == "median" and row.type != "u8" and row.ksize > 5):
             return None
         return OpenCV5Run(row, picture)
 
@@ -149,7 +180,7 @@ class OpenCV5Run:
             self.run = lambda: cv2.GaussianBlur(src, (k, k), row.sigma, dst=dst)
         elif row.filter == "box":
             self.run = lambda: cv2.blur(src, (k, k), dst=dst)
-        elif row.filter == "convolve":
+        elif row.peer_filter == "convolve":
             weights = np.array(row.kernel, np.float32)
             weights /= weights.sum()
             self.run = lambda: cv2.filter2D(src, -1, weights, dst=dst)
@@ -202,7 +233,7 @@ class Library:
     def open(self, row, picture):
         weights = np.array(row.kernel or [[1]], np.float32)
         weights /= weights.sum()
-        job = Job(row.filter.encode(), row.type.encode(), picture.shape[1], picture.shape[0],
+        job = Job(row.peer_filter.encode(), row.type.encode(), picture.shape[1], picture.shape[0],
                   row.channels, self.threads, row.ksize, row.sigma, row.sigma_color,
                   weights.ctypes.data_as(c.POINTER(c.c_float)), row.interp.encode(),
                   *row.result_size(picture.shape[1], picture.shape[0]),
@@ -229,6 +260,6 @@ class LibraryRun:
         self.lib.peer_close(self.peer)
 
 
-def all_peers(folder, threads):
+def all_peers(folder, threads, tamis):
     paths = sorted(glob.glob(os.path.join(folder, "peer_*.so")))
-    return [OpenCV5(threads)] + [Library(path, threads) for path in paths]
+    return [OneByOne(tamis), OpenCV5(threads)] + [Library(path, threads) for path in paths]

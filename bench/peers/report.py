@@ -6,7 +6,8 @@ import math
 import os
 import re
 
-NAMES = {"opencv5": "OpenCV 5", "opencv46": "OpenCV 4.6", "vips": "libvips", "ffmpeg": "FFmpeg"}
+NAMES = {"one_by_one": "one by one", "opencv5": "OpenCV 5", "opencv46": "OpenCV 4.6",
+         "vips": "libvips", "ffmpeg": "FFmpeg"}
 MARK = "<!-- tables: written by bench/peers/run.py --record -->"
 END = "<!-- end of tables -->"
 

@@ -11,6 +11,7 @@ SIGMA = {5: 1.1, 11: 1.5, 31: 5, 121: 20}  # of a Gaussian with this window
 ANGLE = 30  # of rotate, in degrees
 SEARCH, STRENGTH = 21, 20  # of the rows of non-local means, in pixels and levels of u8
 LOW, HIGH = 50, 150  # thresholds of Canny
+CHAIN = "median,gaussian,unsharp=sigma=3,sobel"  # timed beside its filters one by one
 SPACE, COLOR = 3, 30  # sigmas of the bilateral rows, in pixels and in levels of u8
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Row:
     def name(self):
         color = "RGB " if self.channels == 3 else ""
         size = {"512": "512", "1k": "1024", "hd": "HD", "4k": "4K"}[self.size]
+        if self.filter == "chain":
+            return f"chain of 4, {color}{self.type} {size}"
         if self.interp:
             return f"{self.filter} {self.interp}, {color}{self.type} {size}"
         window = "sigma 20" if self.ksize == 121 else str(self.ksize)
@@ -51,9 +54,14 @@ class Row:
         return level / 255 if self.type == "f32" else level
 
     @property
+    def peer_filter(self):
+        """What peers call it: to them sharpening is a kernel like others."""
+        return "convolve" if self.filter == "sharpen" else self.filter
+
+    @property
     def kernel(self):
         """Of convolve: a sharpening one, or weights that are no product of a column and a row."""
-        if self.filter != "convolve":
+        if self.peer_filter != "convolve":
             return []
         if self.ksize == 3:
             return [[0, -1, 0], [-1, 5, -1], [0, -1, 0]]
@@ -80,6 +88,10 @@ class Row:
             return f"median=ksize={self.ksize}:border=replicate"
         if self.filter == "box":
             return f"box=ksize={self.ksize}"
+        if self.filter == "chain":
+            return CHAIN
+        if self.filter == "sharpen":
+            return "sharpen"
         if self.filter == "convolve":
             rows = (",".join(map(str, row)) for row in self.kernel)
             return "convolve=kernel=" + ";".join(rows)
@@ -151,6 +163,8 @@ def convolve():
             yield Row("convolve", type, 1, "hd", k, target, quick=type != "f32",
                       tolerance=1 if type != "f32" else 2e-6)
     yield Row("convolve", "u8", 3, "hd", 3, 2, tolerance=1)
+    yield Row("sharpen", "u8", 1, "hd", 3, 3, quick=True)
+    yield Row("sharpen", "u16", 1, "hd", 3, 8)
 
 
 def median():
@@ -211,6 +225,11 @@ def resize():
     yield Row("resize", "u8", 3, "4k", 1, 0, interp="lanczos3")
 
 
+def chains():
+    for size in "hd", "4k":
+        yield Row("chain", "u8", 1, size, 0, 1.5, quick=size == "4k")
+
+
 def all_rows():
     return [*gaussian(), *box(), *convolve(), *median(), *bilateral(), *nlmeans(), *edges(),
-            *warps(), *resize()]
+            *warps(), *resize(), *chains()]

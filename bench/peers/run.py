@@ -69,7 +69,7 @@ def child(options):
     import measure
     import picture
     tamis = contestants.Tamis(os.path.join(options.build, "libtamis.so"), threads, options.cpu)
-    peers = contestants.all_peers(os.path.join(options.build, "peers"), threads)
+    peers = contestants.all_peers(os.path.join(options.build, "peers"), threads, tamis)
     pictures = picture.Pictures(options.photo)
     pace = measure.Pace(options.pairs, 0.01 if options.quick else 0.02, threads > 1)
     result = measure.measure(chosen_rows(options), tamis, peers, pictures, pace)
