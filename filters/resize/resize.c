@@ -267,7 +267,8 @@ static tamis_status choose_size(tamis_node *node, const struct tamis_resize *p)
 /* Samples under n pixels in a row: what windows, whose starts are rounded, can span at most. */
 static int span(const struct resize_axis *a, int n)
 {
-    return (int)ceil((n - 1) * a->ratio) + 2 + a->taps;
+    double most = ceil((n - 1) * a->ratio) + 2 + a->taps;
+    return most < a->in ? (int)most : a->in;
 }
 
 /* At the right and lower edge the box ends with the source, so that its rows serve as they are. */
