@@ -14,7 +14,8 @@
 struct active {
     const tamis_job *job;
     atomic_int_fast64_t next, done;
-    int helpers;         /* pool threads inside; guarded by the pool's mutex */
+    int helpers;         /* pool threads inside; guarded by the pool's mutex, as the next */
+    int full;            /* a pool thread was refused, and nobody has left a job since */
     pthread_cond_t idle; /* signaled when helpers falls to 0 */
     struct active *link;
 };
@@ -28,6 +29,7 @@ struct tamis_pool {
     pthread_mutex_t mutex;
     pthread_cond_t work;
     struct active *head;
+    unsigned left; /* how often a thread has left a job */
     int quit;
 };
 
@@ -82,12 +84,13 @@ static int has_items(struct active *a)
     return atomic_load(&a->next) < a->job->count && !a->job->stopped(a->job->user);
 }
 
-static void take_items(struct active *a, int is_caller)
+/* Whether the thread was let in. */
+static int take_items(struct active *a, int is_caller)
 {
     const tamis_job *job = a->job;
     void *local = job->enter(job->user, is_caller);
     if (!local)
-        return;
+        return 0;
     while (!job->stopped(job->user)) {
         int64_t i = atomic_fetch_add(&a->next, 1);
         if (i >= job->count)
@@ -98,14 +101,29 @@ static void take_items(struct active *a, int is_caller)
             job->progress(job->user, done);
     }
     job->leave(job->user, local);
+    return 1;
 }
 
 static struct active *find_work(tamis_pool *pool)
 {
     for (struct active *a = pool->head; a; a = a->link)
-        if (has_items(a))
+        if (!a->full && has_items(a))
             return a;
     return NULL;
+}
+
+/* Called with the mutex held, after a thread has left a job: what it worked with may be what others
+ * lacked. */
+static void look_again(tamis_pool *pool)
+{
+    int waited = 0;
+    pool->left++;
+    for (struct active *a = pool->head; a; a = a->link) {
+        waited |= a->full;
+        a->full = 0;
+    }
+    if (waited)
+        pthread_cond_broadcast(&pool->work);
 }
 
 static void *worker(void *arg)
@@ -118,10 +136,15 @@ static void *worker(void *arg)
             pthread_cond_wait(&pool->work, &pool->mutex);
             continue;
         }
+        unsigned left = pool->left;
         a->helpers++;
         pthread_mutex_unlock(&pool->mutex);
-        take_items(a, 0);
+        int entered = take_items(a, 0);
         pthread_mutex_lock(&pool->mutex);
+        if (entered)
+            look_again(pool);
+        else
+            a->full = left == pool->left;
         if (--a->helpers == 0)
             pthread_cond_signal(&a->idle);
     }
@@ -176,6 +199,7 @@ static void pull(tamis_pool *pool, struct active *a)
     while (*at != a)
         at = &(*at)->link;
     *at = a->link;
+    look_again(pool);
     while (a->helpers > 0)
         pthread_cond_wait(&a->idle, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
@@ -184,9 +208,10 @@ static void pull(tamis_pool *pool, struct active *a)
 void tamis_priv_pool_run(tamis_pool *pool, const tamis_job *job)
 {
     struct active a = {.job = job};
-    int shared = pool->threads > 1 && job->count > 1;
-    if (shared) {
+    int alone = pool->threads == 1, shared = !alone && job->count > 1;
+    if (!alone)
         renew_after_fork(pool);
+    if (shared) {
         pthread_cond_init(&a.idle, NULL);
         push(pool, &a);
     }
@@ -194,6 +219,10 @@ void tamis_priv_pool_run(tamis_pool *pool, const tamis_job *job)
     if (shared) {
         pull(pool, &a);
         pthread_cond_destroy(&a.idle);
+    } else if (!alone) {
+        pthread_mutex_lock(&pool->mutex);
+        look_again(pool);
+        pthread_mutex_unlock(&pool->mutex);
     }
 }
 

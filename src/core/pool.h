@@ -18,7 +18,7 @@ typedef struct tamis_job {
     int64_t count; /* items 0 .. count-1 */
     /* Gives a thread what it needs to work on this job; is_caller says that it is the thread that
      * called tamis_priv_pool_run(), which may wait here. Others get NULL when there is nothing to
-     * be had, and go away. */
+     * be had, and go away until a thread has left a job. */
     void *(*enter)(void *user, int is_caller);
     void (*leave)(void *user, void *local);
     void (*item)(void *user, void *local, int64_t index);

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pool where jobs have no room for its threads at first. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "core/pool.h"
+#include "unit.h"
+
+enum { THREADS = 4, ITEMS = 400 };
+
+/* What jobs have room for: their callers and, once one of these has left, all. */
+typedef struct room {
+    atomic_int left, refused, helped;
+} room;
+
+static void *enter(void *user, int is_caller)
+{
+    room *r = user;
+    if (is_caller)
+        return r;
+    int has_room = atomic_load(&r->left) > 0;
+    atomic_fetch_add(has_room ? &r->helped : &r->refused, 1);
+    return has_room ? r : NULL;
+}
+
+static void leave(void *user, void *local)
+{
+    room *r = user;
+    (void)local;
+    atomic_fetch_add(&r->left, 1);
+}
+
+static void item(void *user, void *local, int64_t index)
+{
+    (void)user, (void)local, (void)index;
+    nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+}
+
+static int never(void *user)
+{
+    (void)user;
+    return 0;
+}
+
+static int has_help(void *user)
+{
+    room *r = user;
+    return atomic_load(&r->helped) > 0;
+}
+
+static tamis_job job_of(room *r, int64_t count, int (*stopped)(void *))
+{
+    return (tamis_job){.user = r,
+                       .count = count,
+                       .enter = enter,
+                       .leave = leave,
+                       .item = item,
+                       .stopped = stopped};
+}
+
+/* Threads that are refused wait, instead of asking again and again. */
+static void refused_threads_wait(void **state)
+{
+    tamis_ctx *ctx = unit_ctx(1);
+    tamis_pool *pool = tamis_priv_pool_create(ctx, THREADS);
+    room r = {0, 0, 0};
+    tamis_job job = job_of(&r, 20, never);
+    (void)state;
+    assert_non_null(pool);
+    tamis_priv_pool_run(pool, &job);
+    assert_in_range(atomic_load(&r.refused), 0, THREADS - 1);
+    tamis_priv_pool_free(pool);
+    tamis_ctx_free(&ctx);
+}
+
+typedef struct other {
+    tamis_pool *pool;
+    room *r;
+    int64_t items;
+} other;
+
+static void *run_other(void *arg)
+{
+    other *o = arg;
+    tamis_job job = job_of(o->r, o->items, never);
+    tamis_priv_pool_run(o->pool, &job);
+    return NULL;
+}
+
+static void come_back_after(int64_t items)
+{
+    tamis_ctx *ctx = unit_ctx(1);
+    tamis_pool *pool = tamis_priv_pool_create(ctx, THREADS);
+    room r = {0, 0, 0};
+    other o = {pool, &r, items};
+    tamis_job job = job_of(&r, ITEMS, has_help);
+    pthread_t thread;
+    assert_non_null(pool);
+    assert_int_equal(pthread_create(&thread, NULL, run_other, &o), 0);
+    tamis_priv_pool_run(pool, &job);
+    pthread_join(thread, NULL);
+    assert_true(atomic_load(&r.helped) > 0);
+    tamis_priv_pool_free(pool);
+    tamis_ctx_free(&ctx);
+}
+
+/* When a short job's caller leaves, whether it was shared or not, a thread that was refused by
+ * another job helps there. */
+static void refused_threads_come_back(void **state)
+{
+    (void)state;
+    come_back_after(1);
+    come_back_after(4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refused_threads_wait),
+        cmocka_unit_test(refused_threads_come_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
