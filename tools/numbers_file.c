@@ -62,11 +62,12 @@ char *tool_numbers_read(tool *t, const char *path)
     return text;
 }
 
-/* In a chain a file's name ends where the value does, at a colon or a comma. */
+/* In a chain a file's name ends where the value does, at a colon or a comma. What a file holds is
+ * not looked at for further names. */
 char *tool_chain_expand(tool *t, const char *chain)
 {
     char *text = tool_copy_text(chain);
-    for (char *at = strstr(text, "=@"); at; at = strstr(text, "=@")) {
+    for (char *at = strstr(text, "=@"); at;) {
         size_t n = strcspn(at + 2, ":,");
         char *path = tool_print_text("%.*s", (int)n, at + 2);
         char *numbers = tool_numbers_read(t, path);
@@ -75,10 +76,12 @@ char *tool_chain_expand(tool *t, const char *chain)
             free(text);
             return NULL;
         }
-        char *grown = tool_print_text("%.*s%s%s", (int)(at + 1 - text), text, numbers, at + 2 + n);
+        size_t before = (size_t)(at + 1 - text), behind = before + strlen(numbers);
+        char *grown = tool_print_text("%.*s%s%s", (int)before, text, numbers, at + 2 + n);
         free(numbers);
         free(text);
         text = grown;
+        at = strstr(text + behind, "=@");
     }
     return text;
 }

@@ -269,11 +269,13 @@ class Kernels(Case):
         self.write("empty", b"")
         self.write("words", b"one two\n")
         self.write("uneven", b"1 2\n3\n")
+        self.write("itself", b"@itself\n")
         self.tamis("convolve", "--kernel", "@none.txt", "in.png", "-o", "x.png", code=3)
         self.tamis("run", "convolve=kernel=@none.txt", "in.png", "-o", "x.png", code=3)
         self.tamis("convolve", "--kernel", "@empty", "in.png", "-o", "x.png", code=3)
         self.tamis("convolve", "--kernel", "@words", "in.png", "-o", "x.png", code=2)
         self.tamis("convolve", "--kernel", "@uneven", "in.png", "-o", "x.png", code=2)
+        self.tamis("run", "convolve=kernel=@itself", "in.png", "-o", "x.png", code=2)
         self.assertNotIn("x.png", self.names())
 
 
