@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The C reference of all warps: what warp_kernel.h says, sample by sample. */
 #include <math.h>
+#include <string.h>
 
 #include "warp_kernel.h"
 
@@ -64,6 +65,27 @@ struct source {
     int step, channel;
 };
 
+/* Samples of the source need not be aligned. */
+static double level(tamis_type type, const char *at)
+{
+    uint16_t u;
+    int16_t i;
+    float f;
+    switch (type) {
+    case TAMIS_U8:
+        return (uint8_t)*at;
+    case TAMIS_U16:
+        memcpy(&u, at, sizeof u);
+        return u;
+    case TAMIS_S16:
+        memcpy(&i, at, sizeof i);
+        return i;
+    default:
+        memcpy(&f, at, sizeof f);
+        return (double)f;
+    }
+}
+
 static double sample(const struct source *s, int64_t x, int64_t y)
 {
     int64_t sx = tamis_border_index(s->border, x, s->whole->w);
@@ -71,17 +93,8 @@ static double sample(const struct source *s, int64_t x, int64_t y)
     if (sx < 0 || sy < 0)
         return s->whole->outside[0];
     const char *row = (const char *)s->whole->data[0] + sy * s->whole->stride[0];
-    size_t at = (size_t)sx * (size_t)s->step + (size_t)s->channel;
-    switch (s->type) {
-    case TAMIS_U8:
-        return ((const uint8_t *)row)[at];
-    case TAMIS_U16:
-        return ((const uint16_t *)(const void *)row)[at];
-    case TAMIS_S16:
-        return ((const int16_t *)(const void *)row)[at];
-    default:
-        return (double)((const float *)(const void *)row)[at];
-    }
+    size_t at = (size_t)sx * (size_t)s->step + (size_t)s->channel, size = tamis_type_size(s->type);
+    return level(s->type, row + at * size);
 }
 
 /* Whether no sample of a window of taps x taps, around x and y, is in the picture. */

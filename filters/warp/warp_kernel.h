@@ -43,6 +43,9 @@
 
 enum { WARP_BLOCK = 64 };
 
+/* Bytes of scratch: positions, weights and results of one block. */
+enum { WARP_SCRATCH = 32768 };
+
 #define WARP_FAR 0x1.ep30
 
 /* Beyond this shrinking a step of WARP_BLOCK columns could overflow. */

@@ -235,7 +235,7 @@ static size_t scratch_bytes(const void *coef, int w, int h, int step_samples)
     (void)w;
     (void)h;
     (void)step_samples;
-    return 32768; /* positions, weights and results of one block */
+    return WARP_SCRATCH;
 }
 
 static tamis_status check_wish(tamis_node *node, const struct warp_wish *wish)

@@ -2,6 +2,8 @@
 /* Fast rows of the warps: positions, the walk over a tile, and the nearest pixel. */
 #include "warp_simd.h"
 
+_Static_assert(sizeof(struct warp_block) <= WARP_SCRATCH, "a block does not fit its scratch");
+
 /* ---- positions */
 
 TAMIS_INLINE int64_t fixed(double v)
@@ -183,6 +185,15 @@ static enum where where_block(const struct warp_job *k, const struct warp_way *w
     return beyond_x || beyond_y ? OUTSIDE : MIXED;
 }
 
+/* Whether 32 bits hold offsets within rows that reach over so many; a stride may be shorter than a
+ * row, where all rows are the same. */
+TAMIS_INLINE int fits_offsets(const struct warp_job *k, int64_t rows)
+{
+    int64_t stride = k->stride < 0 ? -(int64_t)k->stride : (int64_t)k->stride;
+    int64_t room = 0x3fffffff - k->row_bytes;
+    return room > 0 && stride <= room / rows;
+}
+
 /* The row that offsets of the block count from, and its number times the stride, modulo 2^32. 0
  * when the block's rows are too far apart for that. */
 TAMIS_INLINE int set_origin(const struct warp_job *k, int n, const char **base, uint32_t *skip)
@@ -196,11 +207,11 @@ TAMIS_INLINE int set_origin(const struct warp_job *k, int n, const char **base, 
         low = k->b->y[i] < low ? k->b->y[i] : low;
         high = k->b->y[i] > high ? k->b->y[i] : high;
     }
-    int64_t span = ((int64_t)high - low + 8) * (int64_t)k->stride;
+    int64_t rows = (int64_t)high - low + 8;
     low = low < 0 ? 0 : low < k->h ? low : k->h - 1;
     *base = k->data + low * k->stride;
     *skip = (uint32_t)low * (uint32_t)k->stride;
-    return span < 0x3fffffff && span > -0x3fffffff;
+    return fits_offsets(k, rows);
 }
 
 /* ---- the walk over a tile */
@@ -278,7 +289,6 @@ void TAMIS_FN(tamis_priv_warp_tile)(const tamis_tile *t, const void *coef, void 
                                     const struct warp_way *way)
 {
     const tamis_whole *whole = t->whole;
-    int64_t bytes = (int64_t)whole->stride[0] * whole->h;
     struct warp_job k = {.t = t,
                          .c = coef,
                          .b = scratch,
@@ -286,7 +296,8 @@ void TAMIS_FN(tamis_priv_warp_tile)(const tamis_tile *t, const void *coef, void 
                          .stride = whole->stride[0],
                          .w = whole->w,
                          .h = whole->h,
-                         .far_rows = bytes > 0x3fffffff || bytes < -0x3fffffff};
+                         .row_bytes = (int64_t)whole->w * (int64_t)way->pixel};
+    k.far_rows = !fits_offsets(&k, whole->h);
     if (k.c->kind == WARP_AFFINE) {
         prefetch(&k, way->pixel);
         make_ramp(k.c->step_x, k.b->ramp_x);

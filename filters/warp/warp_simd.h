@@ -42,8 +42,9 @@ struct warp_job {
     const char *data;
     ptrdiff_t stride;
     int32_t w, h;
-    int far_rows; /* offsets of rows from the first may not fit 32 bits */
-    int i, j, n;  /* the block's first column and row in the tile, and its pixels */
+    int64_t row_bytes; /* of the source's pixels */
+    int far_rows;      /* offsets of rows from the first may not fit 32 bits */
+    int i, j, n;       /* the block's first column and row in the tile, and its pixels */
 };
 
 /* Samples pixels i .. end-1 of the block, all of whose samples lie inside, to out, where pixel i
