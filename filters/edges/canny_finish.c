@@ -260,8 +260,8 @@ void tamis_priv_canny_finish(const tamis_result *result, const void *coef, void 
 {
     grow g = {.result = result, .w = result->w, .h = result->h};
     (void)coef;
-    g.words = (g.w + 63) / 64;
-    g.bands = smaller(tamis_priv_pool_threads(result->pool), (g.h + 63) / 64);
+    g.words = (g.w - 1) / 64 + 1;
+    g.bands = smaller(tamis_priv_pool_threads(result->pool), (g.h - 1) / 64 + 1);
     size_t count = (size_t)g.words * (size_t)g.h;
     g.kept = scratch;
     g.edge = g.kept + count;

@@ -73,6 +73,7 @@ typedef enum tamis_nlmeans_color {
     TAMIS_NLMEANS_SEPARATE
 } tamis_nlmeans_color;
 
+/* Parameters of "nlmeans"; start from tamis_filter_defaults(). */
 struct tamis_nlmeans {
     tamis_value h;     /* levels, or per cent of the range; 0 = no change */
     tamis_size patch;  /* px, odd */

@@ -33,7 +33,7 @@ TAMIS_INLINE tv_f32 load_samples(const void *row, ptrdiff_t i, tamis_type type)
 }
 
 /* Column sums of n samples for row y of the result, and zeros behind. */
-TAMIS_INLINE void columns(const tamis_tile *t, const struct resize_axis *a, int32_t y, int n,
+TAMIS_INLINE void columns(const tamis_tile *t, const struct resize_axis *a, int32_t y, ptrdiff_t n,
                           float *out, tamis_type type)
 {
     const float *w = a->f + (ptrdiff_t)y * a->pitch;
@@ -118,7 +118,7 @@ TAMIS_INLINE void rows(const tamis_tile *t, const struct resize_axis *a, const f
 TAMIS_INLINE void tile(const tamis_tile *t, const void *coef, void *scratch, tamis_type type)
 {
     const struct resize_coef *c = coef;
-    int n = (int)(c->x.start[t->x + t->w - 1] + c->x.count[t->x + t->w - 1] - t->from.x) * t->step;
+    ptrdiff_t n = (c->x.start[t->x + t->w - 1] + c->x.count[t->x + t->w - 1] - t->from.x) * t->step;
     for (int j = 0; j < t->h; j++) {
         void *row = (char *)t->dst[0] + j * t->dst_stride[0];
         columns(t, &c->y, t->y + j, n, scratch, type);

@@ -18,7 +18,7 @@ TAMIS_INLINE tv_s16 weight_pair(const int16_t *w)
 
 /* Column sums of n samples for row y of the result. A pair's second row may be one too many: its
  * weight is 0, so any row will do. */
-TAMIS_INLINE void columns(const tamis_tile *t, const struct resize_axis *a, int32_t y, int n,
+TAMIS_INLINE void columns(const tamis_tile *t, const struct resize_axis *a, int32_t y, ptrdiff_t n,
                           int16_t *out)
 {
     const int16_t *w = a->q + (ptrdiff_t)y * a->pitch;
@@ -45,8 +45,8 @@ TAMIS_INLINE void columns(const tamis_tile *t, const struct resize_axis *a, int3
 }
 
 /* The mean of two rows: exact in 1/64 level. */
-TAMIS_INLINE void mean_columns(const tamis_tile *t, const struct resize_axis *a, int32_t y, int n,
-                               int16_t *out)
+TAMIS_INLINE void mean_columns(const tamis_tile *t, const struct resize_axis *a, int32_t y,
+                               ptrdiff_t n, int16_t *out)
 {
     const void *const *rows = t->src[0] + (a->start[y] - t->from.y);
     const uint8_t *p = rows[0], *q = rows[1];
@@ -215,7 +215,7 @@ void TAMIS_FN(tamis_priv_resize_fixed)(const tamis_tile *t, const void *coef, vo
     const struct resize_axis *a = &c->x;
     int last = t->x + t->w - 1;
     int16_t *sums = (int16_t *)scratch + RESIZE_TABLE; /* tables may begin before the row */
-    int n = (int)(a->start[last] + a->count[last] - t->from.x) * t->step;
+    ptrdiff_t n = (a->start[last] + a->count[last] - t->from.x) * t->step;
     for (int j = 0; j < t->h; j++) {
         uint8_t *row = (uint8_t *)t->dst[0] + j * t->dst_stride[0];
         if (c->halves && t->step == 1) {
