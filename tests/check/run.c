@@ -277,8 +277,9 @@ static int is_clear(const check_sample *s, const tamis_image *src)
 /* Filters that give a flat picture back as it is, whatever their parameters. */
 static int keeps_flat(const check_sample *s, const tamis_image *src)
 {
-    static const char *const names[] = {"bilateral", "gaussian", "median",
-                                        "sharpen",   "unsharp",  "nlmeans"};
+    static const char *const names[] = {"affine", "bilateral", "box",         "gaussian",
+                                        "median", "nlmeans",   "perspective", "remap",
+                                        "resize", "rotate",    "sharpen",     "unsharp"};
     char border[32];
 
     tamis_filter_get(s->filter, s->params, "border", border, sizeof border);
