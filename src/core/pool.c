@@ -14,8 +14,8 @@
 struct active {
     const tamis_job *job;
     atomic_int_fast64_t next, done;
-    int helpers;         /* pool threads inside; guarded by the pool's mutex, as the next */
-    int full;            /* a pool thread was refused, and nobody has left a job since */
+    atomic_int helpers; /* pool threads inside; changed under the pool's mutex */
+    int full; /* a pool thread was refused, and nobody has left a job since; guarded by it */
     pthread_cond_t idle; /* signaled when helpers falls to 0 */
     struct active *link;
 };
@@ -29,9 +29,14 @@ struct tamis_pool {
     pthread_mutex_t mutex;
     pthread_cond_t work;
     struct active *head;
-    unsigned left; /* how often a thread has left a job */
+    atomic_uint jobs; /* how many there have been */
+    int patience;     /* how often a thread looks for what it waits for before it sleeps */
+    unsigned left;    /* how often a thread has left a job */
     int quit;
 };
+
+/* Going to sleep and waking up take as long as a small picture. */
+#define PATIENCE 1000
 
 static void init_locks(tamis_pool *pool)
 {
@@ -46,7 +51,10 @@ tamis_pool *tamis_priv_pool_create(tamis_ctx *ctx, int threads)
         return NULL;
     pool->ctx = ctx;
     pool->threads = threads;
+    /* Where threads share CPUs, one that looks around keeps another from working. */
+    pool->patience = sysconf(_SC_NPROCESSORS_ONLN) >= threads ? PATIENCE : 0;
     atomic_init(&pool->pid, (int)getpid());
+    atomic_init(&pool->jobs, 0);
     init_locks(pool);
     pool->workers = tamis_priv_mem_zalloc(ctx, (size_t)threads * sizeof *pool->workers);
     if (!pool->workers) {
@@ -126,18 +134,60 @@ static void look_again(tamis_pool *pool)
         pthread_cond_broadcast(&pool->work);
 }
 
+static void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Waits a moment for another job than the last. Called with the mutex held, which it gives away. */
+static void look_out(tamis_pool *pool)
+{
+    unsigned last = atomic_load(&pool->jobs);
+    pthread_mutex_unlock(&pool->mutex);
+    for (int i = 0; i < pool->patience && atomic_load(&pool->jobs) == last; i++)
+        relax();
+    pthread_mutex_lock(&pool->mutex);
+}
+
+/* The same for the helpers of a job to be done. */
+static void wait_a_moment(tamis_pool *pool, struct active *a)
+{
+    pthread_mutex_unlock(&pool->mutex);
+    for (int i = 0; i < pool->patience && atomic_load(&a->helpers) > 0; i++)
+        relax();
+    pthread_mutex_lock(&pool->mutex);
+}
+
+/* The job to work on next, or NULL after sleeping. looked: whether the thread has looked out since
+ * it last had work. */
+static struct active *wait_for_work(tamis_pool *pool, int *looked)
+{
+    struct active *a = find_work(pool);
+    if (!a && !*looked) {
+        look_out(pool);
+        a = find_work(pool);
+    }
+    *looked = !a;
+    if (!a && !pool->quit)
+        pthread_cond_wait(&pool->work, &pool->mutex);
+    return a;
+}
+
 static void *worker(void *arg)
 {
     tamis_pool *pool = arg;
+    int looked = 0;
     pthread_mutex_lock(&pool->mutex);
     while (!pool->quit) {
-        struct active *a = find_work(pool);
-        if (!a) {
-            pthread_cond_wait(&pool->work, &pool->mutex);
+        struct active *a = wait_for_work(pool, &looked);
+        if (!a)
             continue;
-        }
         unsigned left = pool->left;
-        a->helpers++;
+        atomic_fetch_add(&a->helpers, 1);
         pthread_mutex_unlock(&pool->mutex);
         int entered = take_items(a, 0);
         pthread_mutex_lock(&pool->mutex);
@@ -145,7 +195,7 @@ static void *worker(void *arg)
             look_again(pool);
         else
             a->full = left == pool->left;
-        if (--a->helpers == 0)
+        if (atomic_fetch_sub(&a->helpers, 1) == 1)
             pthread_cond_signal(&a->idle);
     }
     pthread_mutex_unlock(&pool->mutex);
@@ -188,6 +238,7 @@ static void push(tamis_pool *pool, struct active *a)
     start_workers(pool);
     a->link = pool->head;
     pool->head = a;
+    atomic_fetch_add(&pool->jobs, 1);
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->mutex);
 }
@@ -200,7 +251,9 @@ static void pull(tamis_pool *pool, struct active *a)
         at = &(*at)->link;
     *at = a->link;
     look_again(pool);
-    while (a->helpers > 0)
+    if (atomic_load(&a->helpers) > 0)
+        wait_a_moment(pool, a);
+    while (atomic_load(&a->helpers) > 0)
         pthread_cond_wait(&a->idle, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
 }
@@ -208,6 +261,7 @@ static void pull(tamis_pool *pool, struct active *a)
 void tamis_priv_pool_run(tamis_pool *pool, const tamis_job *job)
 {
     struct active a = {.job = job};
+    atomic_init(&a.helpers, 0);
     int alone = pool->threads == 1, shared = !alone && job->count > 1;
     if (!alone)
         renew_after_fork(pool);
