@@ -44,7 +44,8 @@ typedef struct verify {
 /* A share of the range: random, with flat patches and extreme levels among them. */
 static double sample(int32_t x, int32_t y, int c)
 {
-    double u = tool_random_uniform(1, (uint64_t)((y << 16 | x) * 4 + c));
+    uint64_t place = ((uint64_t)y << 32 | (uint32_t)x) * TAMIS_MAX_CHANNELS + (uint64_t)c;
+    double u = tool_random_uniform(1, place);
     if ((x / 9 + y / 7) % 4 == 0)
         return 0.625;
     return u >= 0.1 ? u : u < 0.05 ? 0 : 1;
