@@ -279,7 +279,7 @@ static void prefetch(const struct warp_job *k, size_t pixel)
     bottom = bottom < k->h ? bottom : k->h;
     if (!(left < right && top < bottom && (right - left) * (bottom - top) < PREFETCH_MOST))
         return;
-    size_t first = (size_t)left * pixel, end = (size_t)right * pixel;
+    size_t first = (size_t)left * pixel, end = (size_t)__builtin_ceil(right) * pixel;
     for (ptrdiff_t row = (ptrdiff_t)top; row < (ptrdiff_t)bottom; row++)
         for (size_t at = first; at < end + 63; at += 64)
             __builtin_prefetch(k->data + row * k->stride + (at < end ? at : end - 1));

@@ -69,6 +69,18 @@ class Depth(Case):
         self.assertEqual(max(data[0::4] + data[1::4] + data[2::4]), 0)
 
 
+class Tiny(Case):
+    """Pictures one pixel wide, sampled around their edges; sanitizers see what is asked for."""
+
+    def test_warps(self):
+        for w, h in ((1, 1), (1, 67), (67, 1)):
+            self.write("in.pgm", pgm_bytes(w, h, [b"\x4d" * w] * h))
+            for angle in ("90", "45", "179.9999999"):
+                self.tamis("rotate", "--angle", angle, "--size", "200x70", "--tile", "64x1",
+                           "in.pgm", "-o", "out.pgm", "--overwrite")
+                self.assertEqual(set(read_pgm(self.path("out.pgm"))[2]), {0x4d})
+
+
 class Metadata(Case):
     def setUp(self):
         super().setUp()
