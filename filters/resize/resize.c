@@ -239,6 +239,8 @@ static tamis_status make_groups(tamis_node *node, const struct resize_axis *a, i
 
 /* ---- planning */
 
+#define MOST_BYTES 0x1p44
+
 static tamis_status wanted(tamis_node *node, const char *side, int32_t n, double scale,
                            int32_t *out)
 {
@@ -262,6 +264,18 @@ static tamis_status choose_size(tamis_node *node, const struct tamis_resize *p)
     double sx = p->scale.count ? p->scale.v[0] : 1;
     TAMIS_TRY(wanted(node, "width", node->w, sx, &node->out_w));
     return wanted(node, "height", node->h, p->scale.count > 1 ? p->scale.v[1] : sx, &node->out_h);
+}
+
+/* Planning takes memory and seconds for sides of millions: not for what no memory holds. */
+static tamis_status check_bytes(tamis_node *node)
+{
+    double pixel = (double)tamis_type_size(node->out.type) * node->out.channels;
+    double bytes = (double)node->out_w * node->out_h * pixel;
+    if (bytes <= MOST_BYTES)
+        return TAMIS_OK;
+    return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY,
+                           "resize: a picture of %dx%d takes %.0f TiB; allowed: up to %.0f TiB",
+                           node->out_w, node->out_h, bytes * 0x1p-40, MOST_BYTES * 0x1p-40);
 }
 
 /* Samples under n pixels in a row: what windows, whose starts are rounded, can span at most. */
@@ -302,6 +316,7 @@ static tamis_status plan(tamis_node *node)
     if (!c)
         return no_memory(node);
     TAMIS_TRY(choose_size(node, p));
+    TAMIS_TRY(check_bytes(node));
     TAMIS_TRY(make_axis(node, p, node->w, node->out_w, &c->x));
     TAMIS_TRY(make_axis(node, p, node->h, node->out_h, &c->y));
     int copies = c->x.taps == 1 && c->y.taps == 1;
