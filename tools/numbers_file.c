@@ -34,8 +34,9 @@ static char *read_text(tool *t, const char *path)
  * on, and empty lines go. */
 static void join_lines(char *text)
 {
-    char *to = text;
-    for (char *line = text, *next; line; line = next) {
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, as spreadsheets write it */
+    char *to = text, *first_line = text + (strncmp(text, mark, 3) == 0 ? 3 : 0);
+    for (char *line = first_line, *next; line; line = next) {
         next = strchr(line, '\n');
         if (next)
             *next++ = '\0';
@@ -54,12 +55,34 @@ static void join_lines(char *text)
     *to = '\0';
 }
 
+/* Whether there is nothing but numbers, and products of them. Anything else could end the value in
+ * a chain and go on as other parameters or filters. */
+static int is_numbers(tool *t, const char *path, const char *text)
+{
+    const char *bad = text + strspn(text, "0123456789+-.eExX,;");
+    if (*text && !*bad)
+        return 1;
+    while (bad > text && !strchr(",;", bad[-1]))
+        bad--;
+    size_t n = strcspn(bad, ",;");
+    if (*text)
+        tool_error(t, "%s: cannot read numbers: \"%.*s\" is no number", path,
+                   (int)(n < 40 ? n : 40), bad);
+    else
+        tool_error(t, "%s: cannot read numbers: the file holds none", path);
+    return 0;
+}
+
 char *tool_numbers_read(tool *t, const char *path)
 {
     char *text = read_text(t, path);
-    if (text)
-        join_lines(text);
-    return text;
+    if (!text)
+        return NULL;
+    join_lines(text);
+    if (is_numbers(t, path, text))
+        return text;
+    free(text);
+    return NULL;
 }
 
 /* In a chain a file's name ends where the value does, at a colon or a comma. What a file holds is

@@ -34,6 +34,15 @@ class Usage(Case):
         self.says("gausian", "in.png", "-o", "x.png", words=["gausian", "gaussian"])
         self.says("help", "gausian", words=["gaussian"])
 
+    def test_flattening_names_the_parameter(self):
+        for scale in ("0", "2,0"):
+            self.says("affine", "--scale", scale, "in.png", "-o", "x.png", words=["scale = 0"])
+
+    def test_sizes_no_memory_holds(self):
+        """Refused before tables are made for so many columns."""
+        self.says("resize", "--size", "50000000", "in.png", "-o", "x.png", code=8,
+                  words=["50000000x50000000", "TiB"])
+
     def test_unknown_option_suggests(self):
         self.says("gaussian", "--sigmma", "2", "in.png", "-o", "x.png", words=["--sigma"])
         self.says("gaussian", "--over-write", "in.png", "-o", "x.png", words=["--overwrite"])
@@ -255,7 +264,7 @@ class Kernels(Case):
 
     def test_files(self):
         self.write("k.txt", b"# a comment\n\n1 2  3\r\n4 5 6 # and one here\n7 8 9\n")
-        self.write("k.csv", b"1,2,3\n4, 5,6\n7,8,9\n")
+        self.write("k.csv", b"\xef\xbb\xbf1,2,3\n4, 5,6\n7,8,9\n")
         self.tamis("convolve", "--kernel", "1 2 3; 4 5 6; 7 8 9", "in.png", "-o", "want.png")
         self.tamis("run", "convolve=kernel=1,2,3;4,5,6;7,8,9", "in.png", "-o", "a.png")
         self.tamis("convolve", "--kernel", "@k.txt", "in.png", "-o", "b.png")
@@ -267,15 +276,21 @@ class Kernels(Case):
 
     def test_bad_files(self):
         self.write("empty", b"")
-        self.write("words", b"one two\n")
+        self.write("words", b"1 two\n")
+        self.write("comment", b"# 1 2 3\n")
+        self.write("more", b"1 2 3:flip=on,gaussian\n")
         self.write("uneven", b"1 2\n3\n")
         self.write("itself", b"@itself\n")
         self.tamis("convolve", "--kernel", "@none.txt", "in.png", "-o", "x.png", code=3)
         self.tamis("run", "convolve=kernel=@none.txt", "in.png", "-o", "x.png", code=3)
         self.tamis("convolve", "--kernel", "@empty", "in.png", "-o", "x.png", code=3)
-        self.tamis("convolve", "--kernel", "@words", "in.png", "-o", "x.png", code=2)
         self.tamis("convolve", "--kernel", "@uneven", "in.png", "-o", "x.png", code=2)
-        self.tamis("run", "convolve=kernel=@itself", "in.png", "-o", "x.png", code=2)
+        for name, says in (("words", '"two" is no number'), ("comment", "holds none"),
+                           ("more", '"3:flip=on" is no number'), ("itself", '"@itself" is no')):
+            for way in (["convolve", "--kernel", "@" + name], ["run", "convolve=kernel=@" + name]):
+                err = self.tamis(*way, "in.png", "-o", "x.png", code=3).err
+                self.assertIn(says, err)
+                self.assertIn(name, err)
         self.assertNotIn("x.png", self.names())
 
 
@@ -435,6 +450,10 @@ class Measure(Case):
             self.assertGreater(row["one_thread"]["ns_per_pixel"], 0)
         text = self.tamis("bench", "--size", "100x80", "--repeat", "1").text
         self.assertIn("ns/pix", text)
+
+    def test_bench_published(self):
+        """Its chains are read before anything is measured; there is no memory for more here."""
+        self.tamis("bench", "--table", "published", "--max-memory", "64K", code=8)
 
     def test_doctor(self):
         text = self.tamis("doctor", env={"TAMIS_CPU": "base"}).text
