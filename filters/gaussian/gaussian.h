@@ -32,13 +32,12 @@
  * which the whole comes nearest to the window above by least squares, and brought up with the same
  * spline. It begins at the picture's first pixel, so that results do not depend on tiles. Integers:
  * binary32 with fused multiply-add throughout, rounded at the end, ties to even. f32: as above.
- * Only the window's sudden end is not followed exactly: results are within 1e-4 of the range of the
- * samples (seen: 2e-4 for stripes at random, 6e-5 for noise and edges), so u8 is within 1/16 level
- * of the nearest as above, u16 and s16 within 4 levels for edges and 12 for such stripes.
+ * Only the window's sudden end is not followed exactly: noise and edges are within 1e-4 of the
+ * range of the samples (seen: 6e-5), stripes at random within 2e-4. So u8 is within 1/16 level of
+ * the nearest as above, u16 and s16 within 4 levels for edges and 12 for such stripes.
  *
  * NaN and Inf: a NaN makes every pixel whose window holds it NaN and no other; an infinity likewise
  * infinite (NaN where both signs meet). Taps that are exactly zero do not count as holding it.
- *
  *
  * Cost grows with ksize_w + ksize_h per pixel up to where the grid begins. It is bad at keeping
  * edges: see bilateral and median for that. */

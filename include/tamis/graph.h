@@ -57,8 +57,9 @@ typedef struct tamis_plan_options {
 } tamis_plan_options;
 
 /* Thread-safety: immutable once made; any number of threads may run one plan at once. Where a
- * filter needs its whole input or output (warps inside a chain, Canny) there is one buffer for it,
- * and runs take turns. */
+ * filter needs its whole input or output in a buffer there is one, and runs take turns: Canny, and
+ * warps that follow another filter or whose input is converted first (f16, and color to be weighted
+ * by alpha). The progress function of a run must not run the same plan. */
 typedef struct tamis_plan tamis_plan;
 
 /* Compiles a graph for images of the given format and size. options may be NULL. The plan keeps
