@@ -193,6 +193,15 @@ static void get(const tamis_tile *t, const color_coef *k, int y, int x, float in
         in[c] = ((const float *)t->src[c][y])[x];
 }
 
+static void copy_c(const tamis_tile *t, const void *coef, void *scratch)
+{
+    const color_coef *k = coef;
+    (void)scratch;
+    for (int p = 0; p < k->outputs; p++)
+        for (int y = 0; y < t->h; y++)
+            memcpy(out_row(t, p, y), t->src[p][y], (size_t)t->w * sizeof(float));
+}
+
 static void matrix_c(const tamis_tile *t, const void *coef, void *scratch)
 {
     const color_coef *k = coef;
@@ -245,6 +254,7 @@ static void from_lab_c(const tamis_tile *t, const void *coef, void *scratch)
 }
 
 static const tamis_kernel color_kernels_c[] = {
+    {"copy", TAMIS_F32, TAMIS_CPU_C, copy_c, 0},
     {"matrix", TAMIS_F32, TAMIS_CPU_C, matrix_c, 0},
     {"to_lab", TAMIS_F32, TAMIS_CPU_C, to_lab_c, 0},
     {"from_lab", TAMIS_F32, TAMIS_CPU_C, from_lab_c, 0},
@@ -304,8 +314,6 @@ static void plan_lab(const tamis_node *node, color_coef *k)
 static void plan_matrix(const tamis_node *node, color_coef *k, unsigned from, unsigned to)
 {
     affine in = to_rgb(node, from), out = from_rgb(node, to), all = compose(&out, &in);
-    if (from == to) /* to RGB and back would not be the same bits */
-        all = identity;
     for (int p = 0; p < 3; p++) {
         k->offset[p] = (float)all.offset[p];
         for (int c = 0; c < 3; c++)
@@ -329,7 +337,7 @@ static tamis_status plan(tamis_node *node)
     k->range = tamis_type_range(node->in.type);
     plan_matrix(node, k, from, p->to);
     plan_lab(node, k);
-    node->stage = from == p->to              ? "matrix"
+    node->stage = from == p->to              ? "copy"
                   : p->to == TAMIS_COLOR_LAB ? "to_lab"
                   : from == TAMIS_COLOR_LAB  ? "from_lab"
                                              : "matrix";

@@ -66,8 +66,8 @@ static tamis_status plan(tamis_node *node)
     for (int i = 0; i < p->scale.count; i++)
         if (p->scale.v[i] == 0)
             return tamis_priv_fail(node->ctx, TAMIS_ERR_ARGUMENT,
-                                   "affine: scale = 0 flattens the picture; allowed: -1000000 .. "
-                                   "1000000 but 0");
+                                   "affine: scale = 0 makes the matrix singular: it flattens the "
+                                   "picture; allowed: -1000000 .. 1000000 but 0");
     compose(node, p, parts);
     if (p->matrix.count == 0) {
         memcpy(wish.forward, parts, sizeof parts);

@@ -9,6 +9,8 @@
 
 static void *block_alloc(tamis_ctx *ctx, struct tamis_plan_block **list, size_t size)
 {
+    if (tamis_priv_mem_check(ctx, size, "plan") != TAMIS_OK)
+        return NULL;
     struct tamis_plan_block *block = tamis_priv_mem_alloc(ctx, sizeof *block);
     void *data = block ? tamis_priv_mem_zalloc(ctx, size) : NULL;
     if (!data) {

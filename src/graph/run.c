@@ -11,6 +11,7 @@ struct run {
     const tamis_run_options *options;
     tamis_pass pass;
     int64_t tiles_x, tiles, group; /* tiles of a row, of the segment, of an item */
+    tamis_rect prepared;           /* the part of the source that is prepared, by rows */
     int64_t done, total;           /* units of progress of the segments before, and of all */
 };
 
@@ -156,8 +157,9 @@ static void prepare_rows(void *user, void *local, int64_t index)
         source.data[p] = pass->src->data[p];
         source.stride[p] = pass->src->stride[p];
     }
-    int32_t first = (int32_t)index * PREPARE_ROWS, end = smaller(first + PREPARE_ROWS, to->h);
-    for (int32_t y = first; y < end; y++) {
+    int32_t first = (int32_t)index * PREPARE_ROWS;
+    int32_t count = smaller(PREPARE_ROWS, r->prepared.h - first);
+    for (int32_t y = r->prepared.y + first; count-- > 0; y++) {
         void *rows[TAMIS_MAX_CHANNELS];
         for (int p = 0; p < s->fetch.planes; p++)
             rows[p] = tamis_image_row(to, p, y);
@@ -176,11 +178,12 @@ static int finishes(const tamis_plan *plan, const tamis_segment *segment)
     return segment->end > segment->first && plan->steps[segment->end - 1].node.finish;
 }
 
-static int64_t prepare_count(const tamis_plan *plan, const tamis_segment *segment)
+static int64_t prepare_count(const tamis_plan *plan, const tamis_segment *segment, tamis_rect part)
 {
-    return prepares(plan, segment)
-               ? (plan->steps[segment->first].prepared.h + PREPARE_ROWS - 1) / PREPARE_ROWS
-               : 0;
+    if (!prepares(plan, segment))
+        return 0;
+    return ((int64_t)tamis_priv_segment_need(plan, segment, part).h + PREPARE_ROWS - 1) /
+           PREPARE_ROWS;
 }
 
 static void finish(struct run *r)
@@ -226,8 +229,10 @@ static void run_segment(struct run *r, const tamis_segment *segment, const tamis
     r->tiles_x = tiles_across(segment, part);
     r->tiles = count_tiles(segment, part);
     r->group = group_tiles(r->plan, segment, part);
-    if (prepares(r->plan, segment))
-        run_items(r, prepare_count(r->plan, segment), prepare_rows);
+    if (prepares(r->plan, segment)) {
+        r->prepared = tamis_priv_segment_need(r->plan, segment, part);
+        run_items(r, prepare_count(r->plan, segment, part), prepare_rows);
+    }
     run_items(r, count_items(r->plan, segment, part), run_tiles);
     if (finishes(r->plan, segment) && !stopped(r))
         finish(r);
@@ -263,7 +268,7 @@ static void run_segments(struct run *r, const tamis_image *src, const tamis_imag
     const tamis_plan *plan = r->plan;
     plan_parts(plan, rect, parts);
     for (int i = 0; i < plan->segment_count; i++)
-        r->total += prepare_count(plan, &plan->segments[i]) +
+        r->total += prepare_count(plan, &plan->segments[i], parts[i]) +
                     count_items(plan, &plan->segments[i], parts[i]) +
                     finishes(plan, &plan->segments[i]);
     for (int i = 0; i < plan->segment_count && !stopped(r); i++) {
