@@ -124,7 +124,7 @@ static void run_tiles(void *user, void *local, int64_t index)
 {
     const struct run *r = user;
     int64_t first = index * r->group, end = first + r->group;
-    for (int64_t i = first; i < end && i < r->tiles; i++)
+    for (int64_t i = first; i < end && i < r->tiles && !stopped(user); i++)
         run_tile(r, local, i);
 }
 
