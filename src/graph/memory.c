@@ -246,9 +246,8 @@ static tamis_status make_finish(tamis_plan *plan, tamis_step *s)
 static tamis_status make_hold(tamis_plan *plan, int index)
 {
     tamis_segment *segment = &plan->segments[index];
-    int finishes = segment->end > segment->first && plan->steps[segment->end - 1].node.finish;
     int32_t w, h;
-    if (index == plan->segment_count - 1 && !finishes)
+    if (index == plan->segment_count - 1 && !tamis_priv_segment_finishes(plan, segment))
         return TAMIS_OK;
     tamis_priv_plan_size(plan, segment->end, &w, &h);
     return make_whole(plan, tamis_priv_plan_format(plan, segment->end), w, h, &segment->hold);

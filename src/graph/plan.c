@@ -9,9 +9,7 @@
 #include "core/mem.h"
 #include "graph/run.h"
 
-#define DEFAULT_TILE_W 1024
-#define DEFAULT_TILE_H 64
-#define TILE_MAX       (1 << 24) /* so that a tile and its halo stay far from overflow */
+#define TILE_MAX (1 << 24) /* so that a tile and its halo stay far from overflow */
 
 tamis_format tamis_priv_plan_format(const tamis_plan *plan, int k)
 {
@@ -73,10 +71,15 @@ static tamis_status count_frames(tamis_plan *plan)
     return TAMIS_OK;
 }
 
+int tamis_priv_segment_finishes(const tamis_plan *plan, const tamis_segment *segment)
+{
+    return segment->end > segment->first && plan->steps[segment->end - 1].node.finish != NULL;
+}
+
 tamis_rect tamis_priv_segment_part(const tamis_plan *plan, const tamis_segment *segment,
                                    tamis_rect part)
 {
-    if (segment->end == segment->first || !plan->steps[segment->end - 1].node.finish)
+    if (!tamis_priv_segment_finishes(plan, segment))
         return part;
     tamis_priv_plan_size(plan, segment->end, &part.w, &part.h);
     return (tamis_rect){0, 0, part.w, part.h};
@@ -114,7 +117,8 @@ static int even_tile(int32_t length, int size)
 static int least_height(const tamis_node *last, int inner_halo)
 {
     int own = last ? (last->halo.top + last->halo.bottom) / 2 : 0;
-    int halo = clamp(own, inner_halo, DEFAULT_TILE_H > inner_halo ? DEFAULT_TILE_H : inner_halo);
+    int halo =
+        clamp(own, inner_halo, TAMIS_PLAN_TILE_H > inner_halo ? TAMIS_PLAN_TILE_H : inner_halo);
     return halo > 16 ? halo : 16;
 }
 
@@ -124,7 +128,7 @@ static void choose_tile(const tamis_plan *plan, tamis_segment *segment,
     int32_t w, h;
     tamis_priv_plan_size(plan, segment->end, &w, &h);
     const tamis_node *last = segment->end ? &plan->steps[segment->end - 1].node : NULL;
-    int tw = last ? last->tile_w : DEFAULT_TILE_W, th = last ? last->tile_h : DEFAULT_TILE_H;
+    int tw = last ? last->tile_w : TAMIS_PLAN_TILE_W, th = last ? last->tile_h : TAMIS_PLAN_TILE_H;
     int halo_w = 0, halo_h = 0; /* what inner steps compute beyond the tile */
     for (int k = segment->first + 1; k < segment->end; k++) {
         halo_w += plan->steps[k].node.halo.left + plan->steps[k].node.halo.right;

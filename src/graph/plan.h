@@ -80,6 +80,13 @@ struct tamis_plan {
     pthread_cond_t slot_freed;
 };
 
+/* The size of tile that steps begin with. */
+#define TAMIS_PLAN_TILE_W 1024
+#define TAMIS_PLAN_TILE_H 64
+
+/* Whether the segment's last step has to see its complete output. */
+int tamis_priv_segment_finishes(const tamis_plan *plan, const tamis_segment *segment);
+
 /* Format and size of what goes into step k; k = count gives the plan's result. */
 tamis_format tamis_priv_plan_format(const tamis_plan *plan, int k);
 void tamis_priv_plan_size(const tamis_plan *plan, int k, int32_t *w, int32_t *h);

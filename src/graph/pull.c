@@ -13,7 +13,7 @@ static int smaller(int a, int b)
 
 /* Bytes between rows that may be more than padding are left alone: another thread may write them.
  */
-static tamis_source source_of_image(const tamis_image *image)
+tamis_source tamis_priv_source_of_image(const tamis_image *image)
 {
     tamis_source s = {.w = image->w, .h = image->h, .between = 1};
     size_t bytes = (size_t)image->w * tamis_priv_pixel_bytes(&image->format);
@@ -53,7 +53,7 @@ static void load_guide(const tamis_pass *pass, const tamis_step *s, const tamis_
                        tamis_rect part, tamis_box need, tamis_tile *tile)
 {
     const void **rows[TAMIS_MAX_CHANNELS];
-    tamis_source source = source_of_image(pass->guide);
+    tamis_source source = tamis_priv_source_of_image(pass->guide);
     if (s->node.guide_is_map)
         need = (tamis_box){part.x, part.y, part.w, part.h};
     set_rows(slot, s->guide_rows, s->guide.planes, rows);
@@ -245,7 +245,8 @@ static void run_first_step(const tamis_pass *pass, const tamis_slot *slot, int f
     int in_place = !s->convert_in && pass->src_aligned;
     for (int f = -s->node.frames; f <= s->node.frames; f++) {
         const tamis_image *image = frame_at(pass, frame + f);
-        inputs[s->node.frames + f].source = image ? source_of_image(image) : (tamis_source){0};
+        inputs[s->node.frames + f].source =
+            image ? tamis_priv_source_of_image(image) : (tamis_source){0};
     }
     const tamis_source *now = &inputs[s->node.frames].source;
     int parts = in_place && !s->node.need ? cut_columns(s, now, part, cuts) : 1;

@@ -151,12 +151,8 @@ static void prepare_rows(void *user, void *local, int64_t index)
     const tamis_pass *pass = &r->pass;
     const tamis_step *s = &r->plan->steps[pass->segment->first];
     const tamis_image *to = &s->prepared;
-    tamis_source source = {.w = pass->src->w, .h = pass->src->h};
+    tamis_source source = tamis_priv_source_of_image(pass->src);
     (void)local;
-    for (int p = 0; p < tamis_image_planes(pass->src); p++) {
-        source.data[p] = pass->src->data[p];
-        source.stride[p] = pass->src->stride[p];
-    }
     int32_t first = (int32_t)index * PREPARE_ROWS;
     int32_t count = smaller(PREPARE_ROWS, r->prepared.h - first);
     for (int32_t y = r->prepared.y + first; count-- > 0; y++) {
@@ -171,11 +167,6 @@ static int prepares(const tamis_plan *plan, const tamis_segment *segment)
 {
     return segment->end > segment->first && plan->steps[segment->first].node.gather &&
            plan->steps[segment->first].convert_in;
-}
-
-static int finishes(const tamis_plan *plan, const tamis_segment *segment)
-{
-    return segment->end > segment->first && plan->steps[segment->end - 1].node.finish;
 }
 
 static int64_t prepare_count(const tamis_plan *plan, const tamis_segment *segment, tamis_rect part)
@@ -234,7 +225,7 @@ static void run_segment(struct run *r, const tamis_segment *segment, const tamis
         run_items(r, prepare_count(r->plan, segment, part), prepare_rows);
     }
     run_items(r, count_items(r->plan, segment, part), run_tiles);
-    if (finishes(r->plan, segment) && !stopped(r))
+    if (tamis_priv_segment_finishes(r->plan, segment) && !stopped(r))
         finish(r);
 }
 
@@ -247,7 +238,7 @@ static void run_into(struct run *r, int i, const tamis_image *src, const tamis_i
     tamis_image view;
     int is_last = i == r->plan->segment_count - 1;
     int whole = part.w == wanted.w && part.h == wanted.h && tamis_priv_is_aligned(dst);
-    if (is_last && (!finishes(r->plan, segment) || whole)) {
+    if (is_last && (!tamis_priv_segment_finishes(r->plan, segment) || whole)) {
         run_segment(r, segment, src, dst, part);
         return;
     }
@@ -270,7 +261,7 @@ static void run_segments(struct run *r, const tamis_image *src, const tamis_imag
     for (int i = 0; i < plan->segment_count; i++)
         r->total += prepare_count(plan, &plan->segments[i], parts[i]) +
                     count_items(plan, &plan->segments[i], parts[i]) +
-                    finishes(plan, &plan->segments[i]);
+                    tamis_priv_segment_finishes(plan, &plan->segments[i]);
     for (int i = 0; i < plan->segment_count && !stopped(r); i++) {
         run_into(r, i, src, dst, parts[i], rect);
         src = &plan->segments[i].hold;

@@ -31,6 +31,9 @@ int tamis_priv_is_aligned(const tamis_image *image);
 /* Bytes from one pixel to the next in a plane. */
 size_t tamis_priv_pixel_bytes(const tamis_format *format);
 
+/* pull.c: an image as fetching sees it. */
+tamis_source tamis_priv_source_of_image(const tamis_image *image);
+
 /* pull.c: computes a part of the segment's result, with the memory of one slot. */
 void tamis_priv_pull(const tamis_pass *pass, const tamis_slot *slot, tamis_rect part,
                      const tamis_surface *dst);

@@ -6,9 +6,6 @@
 #include "core/ctx.h"
 #include "graph/plan.h"
 
-#define DEFAULT_TILE_W 1024
-#define DEFAULT_TILE_H 64
-
 tamis_box tamis_priv_step_need(const tamis_step *step, tamis_rect part)
 {
     const tamis_node *n = &step->node;
@@ -179,8 +176,8 @@ static void preset(tamis_plan *plan, tamis_step *s, int k)
         .params = s->params,
         .in = tamis_priv_plan_format(plan, k),
         .border = TAMIS_BORDER_REFLECT101,
-        .tile_w = DEFAULT_TILE_W,
-        .tile_h = DEFAULT_TILE_H,
+        .tile_w = TAMIS_PLAN_TILE_W,
+        .tile_h = TAMIS_PLAN_TILE_H,
         .tile_share = 4,
     };
     s->node.work = tamis_priv_node_work(&s->node);
