@@ -5,47 +5,14 @@
 #include <tamis/bilateral.h>
 
 #include "bilateral_kernel.h"
+#include "cpu/sample.h"
 
 /* The reference: plain loops in double precision. A picture is seen as planes of samples; the
  * pixel at x of plane p has its sample at x * step. */
 
-static double get(tamis_type type, const void *row, ptrdiff_t i)
-{
-    switch (type) {
-    case TAMIS_U8:
-        return ((const uint8_t *)row)[i];
-    case TAMIS_U16:
-        return ((const uint16_t *)row)[i];
-    case TAMIS_S16:
-        return ((const int16_t *)row)[i];
-    default:
-        return ((const float *)row)[i];
-    }
-}
-
-/* Integers to nearest, ties to even. A mean lies within the range of its samples, so only the
- * inverse color transform of luma can leave the type's range. */
-static double clamp_round(double v, double lo, double hi)
-{
-    return fmin(fmax(rint(v), lo), hi);
-}
-
 static void put(tamis_type type, const tamis_tile *t, int p, int y, ptrdiff_t i, double v)
 {
-    void *row = (char *)t->dst[p] + y * t->dst_stride[p];
-    switch (type) {
-    case TAMIS_U8:
-        ((uint8_t *)row)[i] = (uint8_t)clamp_round(v, 0, 255);
-        break;
-    case TAMIS_U16:
-        ((uint16_t *)row)[i] = (uint16_t)clamp_round(v, 0, 65535);
-        break;
-    case TAMIS_S16:
-        ((int16_t *)row)[i] = (int16_t)clamp_round(v, -32768, 32767);
-        break;
-    default:
-        ((float *)row)[i] = (float)v;
-    }
+    tamis_priv_sample_put(type, (char *)t->dst[p] + y * t->dst_stride[p], i, v);
 }
 
 /* The planes that D is taken from. */
@@ -67,7 +34,7 @@ static double range_weight(const bilateral_coef *k, tamis_type type, const pixel
     double d[TAMIS_MAX_CHANNELS] = {0}, squares = 0, sum = 0;
     for (int p = 0; p < px->count; p++) {
         const void *const *rows = px->rows[px->first + p];
-        d[p] = get(type, rows[v], j) - get(type, rows[y], i);
+        d[p] = tamis_priv_sample_get(type, rows[v], j) - tamis_priv_sample_get(type, rows[y], i);
         squares += d[p] * d[p];
         sum += fabs(d[p]);
     }
@@ -89,12 +56,12 @@ static double mean(const tamis_tile *t, const bilateral_coef *k, tamis_type type
 {
     double sum = 0, weights = 0;
     if (k->rx == 0 && k->ry == 0)
-        return get(type, t->src[p][y], i); /* infinite ones too */
+        return tamis_priv_sample_get(type, t->src[p][y], i); /* infinite ones too */
     for (int dy = -k->ry; dy <= k->ry; dy++) {
         for (int dx = -k->half[abs(dy)]; dx <= k->half[abs(dy)]; dx++) {
             ptrdiff_t j = i + (ptrdiff_t)dx * t->step;
             double w = space_weight(k, dx, dy) * range_weight(k, type, px, y, i, y + dy, j);
-            double v = get(type, t->src[p][y + dy], j);
+            double v = tamis_priv_sample_get(type, t->src[p][y + dy], j);
             sum += isfinite(v) ? w * v : NAN;
             weights += w;
         }
@@ -136,7 +103,9 @@ static double within(double v, double limit)
 
 static double get_luma(const tamis_tile *t, tamis_type type, int y, ptrdiff_t x)
 {
-    return luma(get(type, t->src[0][y], x), get(type, t->src[1][y], x), get(type, t->src[2][y], x));
+    return luma(tamis_priv_sample_get(type, t->src[0][y], x),
+                tamis_priv_sample_get(type, t->src[1][y], x),
+                tamis_priv_sample_get(type, t->src[2][y], x));
 }
 
 static chroma mean_chroma(const tamis_tile *t, const bilateral_coef *k, tamis_type type, int y,
@@ -148,9 +117,11 @@ static chroma mean_chroma(const tamis_tile *t, const bilateral_coef *k, tamis_ty
         for (int dx = -k->half[abs(dy)]; dx <= k->half[abs(dy)]; dx++) {
             double w = space_weight(k, dx, dy);
             double l = get_luma(t, type, y + dy, x + dx);
-            c.r += w * (get(type, t->src[0][y + dy], x + dx) - l);
-            c.b += w * (get(type, t->src[2][y + dy], x + dx) - l);
-            c.alpha += w * (k->alpha ? positive(get(type, t->src[3][y + dy], x + dx)) : 0);
+            c.r += w * (tamis_priv_sample_get(type, t->src[0][y + dy], x + dx) - l);
+            c.b += w * (tamis_priv_sample_get(type, t->src[2][y + dy], x + dx) - l);
+            c.alpha +=
+                w *
+                (k->alpha ? positive(tamis_priv_sample_get(type, t->src[3][y + dy], x + dx)) : 0);
             weights += w;
         }
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Slopes and Laplacians: plan and reference. */
+#include "cpu/sample.h"
 #include "edges_kernel.h"
 
 #include <math.h>
@@ -125,28 +126,6 @@ static float value_at(const tamis_tile *t, const edges_coef *k, int p, int y, pt
     }
 }
 
-static float to_level(float v, float lo, float hi)
-{
-    return isnan(v) ? 0 : rintf(fminf(fmaxf(v, lo), hi));
-}
-
-static void put(tamis_type type, void *row, ptrdiff_t i, float v)
-{
-    switch (type) {
-    case TAMIS_U8:
-        ((uint8_t *)row)[i] = (uint8_t)to_level(v, 0, 255);
-        break;
-    case TAMIS_U16:
-        ((uint16_t *)row)[i] = (uint16_t)to_level(v, 0, 65535);
-        break;
-    case TAMIS_S16:
-        ((int16_t *)row)[i] = (int16_t)to_level(v, -32768, 32767);
-        break;
-    default:
-        ((float *)row)[i] = v;
-    }
-}
-
 static void edges_c(const tamis_tile *t, const void *coef, void *scratch)
 {
     const edges_coef *k = coef;
@@ -155,7 +134,7 @@ static void edges_c(const tamis_tile *t, const void *coef, void *scratch)
         for (int y = 0; y < t->h; y++) {
             void *dst = (char *)t->dst[p] + y * t->dst_stride[p];
             for (ptrdiff_t i = 0; i < (ptrdiff_t)t->w * t->step; i++)
-                put(k->result, dst, i, value_at(t, k, p, y, i));
+                tamis_priv_sample_put(k->result, dst, i, value_at(t, k, p, y, i));
         }
 }
 

@@ -4,6 +4,7 @@
 
 #include <tamis/gaussian.h>
 
+#include "cpu/sample.h"
 #include "gaussian_kernel.h"
 
 static const char *const compat_names[] = {"none", "opencv", NULL};
@@ -276,21 +277,6 @@ static void gaussian_u8_c(const tamis_tile *t, const void *coef, void *scratch)
     }
 }
 
-static float level(const void *row, tamis_type type, int i)
-{
-    return type == TAMIS_U16 ? (float)((const uint16_t *)row)[i] : (float)((const int16_t *)row)[i];
-}
-
-static void store_level(void *row, tamis_type type, int i, float v)
-{
-    float lo = type == TAMIS_U16 ? 0 : -32768, hi = type == TAMIS_U16 ? 65535 : 32767;
-    v = v < lo ? lo : v > hi ? hi : v;
-    if (type == TAMIS_U16)
-        ((uint16_t *)row)[i] = (uint16_t)nearbyintf(v);
-    else
-        ((int16_t *)row)[i] = (int16_t)nearbyintf(v);
-}
-
 static void gaussian_16_c(const tamis_tile *t, const struct gaussian_coef *c, float *scratch,
                           tamis_type type)
 {
@@ -298,11 +284,12 @@ static void gaussian_16_c(const tamis_tile *t, const struct gaussian_coef *c, fl
     float *sums = scratch + r;
     for (int y = 0; y < t->h; y++) {
         for (int i = -r; i < n + r; i++) {
-            float sum = c->y.f[0] * level(t->src[0][y], type, i);
+            float sum = c->y.f[0] * (float)tamis_priv_sample_get(type, t->src[0][y], i);
             for (int j = 1; j <= c->y.radius; j++)
-                sum =
-                    fmaf(c->y.f[j],
-                         level(t->src[0][y - j], type, i) + level(t->src[0][y + j], type, i), sum);
+                sum = fmaf(c->y.f[j],
+                           (float)tamis_priv_sample_get(type, t->src[0][y - j], i) +
+                               (float)tamis_priv_sample_get(type, t->src[0][y + j], i),
+                           sum);
             sums[i] = sum;
         }
         char *dst = (char *)t->dst[0] + y * t->dst_stride[0];
@@ -310,7 +297,7 @@ static void gaussian_16_c(const tamis_tile *t, const struct gaussian_coef *c, fl
             float sum = c->x.f[0] * sums[i];
             for (int j = 1; j <= c->x.radius; j++)
                 sum = fmaf(c->x.f[j], sums[i - j * t->step] + sums[i + j * t->step], sum);
-            store_level(dst, type, i, sum);
+            tamis_priv_sample_put(type, dst, i, sum);
         }
     }
 }

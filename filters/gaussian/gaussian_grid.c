@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cpu/sample.h"
 #include "gaussian_kernel.h"
 
 /* ---- taps */
@@ -206,35 +207,6 @@ static float raised(float a, float b, float c, const struct gaussian_grid *g, in
     return fmaf(wc, c - b, fmaf(wa, a - b, b));
 }
 
-static float sample(const void *row, tamis_type type, int i)
-{
-    switch (type) {
-    case TAMIS_U8:
-        return ((const uint8_t *)row)[i];
-    case TAMIS_U16:
-        return ((const uint16_t *)row)[i];
-    case TAMIS_S16:
-        return ((const int16_t *)row)[i];
-    default:
-        return ((const float *)row)[i];
-    }
-}
-
-static void store_sample(void *row, tamis_type type, int i, float v)
-{
-    float lo = type == TAMIS_S16 ? -32768 : 0;
-    float hi = type == TAMIS_U8 ? 255 : type == TAMIS_U16 ? 65535 : 32767;
-    float level = nearbyintf(v < lo ? lo : v > hi ? hi : v);
-    if (type == TAMIS_U8)
-        ((uint8_t *)row)[i] = (uint8_t)level;
-    else if (type == TAMIS_U16)
-        ((uint16_t *)row)[i] = (uint16_t)level;
-    else if (type == TAMIS_S16)
-        ((int16_t *)row)[i] = (int16_t)level;
-    else
-        ((float *)row)[i] = v;
-}
-
 /* Row r of the grid, down both ways. NaN and Inf count as 0. */
 static void grid_row(const struct grid_run *g, int r, float *samples, float *out)
 {
@@ -247,7 +219,8 @@ static void grid_row(const struct grid_run *g, int r, float *samples, float *out
         double wide = 0;
         float sum = 0;
         for (int k = 0; k < 3 * gy->step; k++) {
-            float v = sample(g->t->src[0][first_y + k], g->type, first_x * g->t->step + i);
+            float v = (float)tamis_priv_sample_get(g->type, g->t->src[0][first_y + k],
+                                                   first_x * g->t->step + i);
             if (g->type != TAMIS_F32)
                 sum = fmaf(gy->down[k], v, sum);
             else if (isfinite(v))
@@ -307,7 +280,7 @@ static void raise_part(const struct grid_run *g, const float *grid)
             }
             float out = raised(rows[0], rows[1], rows[2], gy, v % gy->step, g->type);
             float what = specials ? special(g, g->part.x + i / step, g->part.y + y, i % step) : 0;
-            store_sample(dst, g->type, g->part.x * step + i, isfinite(what) ? out : what);
+            tamis_priv_sample_put(g->type, dst, g->part.x * step + i, isfinite(what) ? out : what);
         }
     }
 }

@@ -4,42 +4,11 @@
 #include <string.h>
 #include <tamis/nlmeans.h>
 
+#include "cpu/sample.h"
 #include "nlmeans_kernel.h"
 
 /* The reference: plain loops in double precision. A picture is seen as planes of samples; the
  * pixel at x of plane p has its sample at x * step. */
-
-static double get(tamis_type type, const void *row, ptrdiff_t i)
-{
-    switch (type) {
-    case TAMIS_U8:
-        return ((const uint8_t *)row)[i];
-    case TAMIS_U16:
-        return ((const uint16_t *)row)[i];
-    case TAMIS_S16:
-        return ((const int16_t *)row)[i];
-    default:
-        return ((const float *)row)[i];
-    }
-}
-
-/* Integers to nearest, ties to even; a mean lies within the range of its samples. */
-static void put(tamis_type type, void *row, ptrdiff_t i, double v)
-{
-    switch (type) {
-    case TAMIS_U8:
-        ((uint8_t *)row)[i] = (uint8_t)rint(v);
-        break;
-    case TAMIS_U16:
-        ((uint16_t *)row)[i] = (uint16_t)rint(v);
-        break;
-    case TAMIS_S16:
-        ((int16_t *)row)[i] = (int16_t)rint(v);
-        break;
-    default:
-        ((float *)row)[i] = (float)v;
-    }
-}
 
 /* The planes whose pixels share a weight. */
 typedef struct group {
@@ -68,7 +37,7 @@ static const void *const *rows_of(const group *g, int p, int frame)
 
 static double at(const group *g, int p, place q)
 {
-    return get(g->type, rows_of(g, g->first + p, q.frame)[q.y], q.i);
+    return tamis_priv_sample_get(g->type, rows_of(g, g->first + p, q.frame)[q.y], q.i);
 }
 
 /* The squared difference of two pixels, averaged over the channels. */
@@ -128,7 +97,7 @@ static void filter_pixel(const group *g, place q)
             search_frame(g, q, f, sum, &weights);
     for (int p = 0; p < g->count; p++) {
         char *row = (char *)g->tile->dst[g->first + p] + q.y * g->tile->dst_stride[g->first + p];
-        put(g->type, row, q.i, at(g, p, q) + sum[p] / weights);
+        tamis_priv_sample_put(g->type, row, q.i, at(g, p, q) + sum[p] / weights);
     }
 }
 

@@ -4,52 +4,26 @@
 #include <math.h>
 
 #include "cpu/kernel.h"
+#include "cpu/sample.h"
 #include "sharpen_kernel.h"
 
 /* ---- reference */
-
-static float get(tamis_type type, const void *row, ptrdiff_t i)
-{
-    switch (type) {
-    case TAMIS_U8:
-        return ((const uint8_t *)row)[i];
-    case TAMIS_U16:
-        return ((const uint16_t *)row)[i];
-    case TAMIS_S16:
-        return ((const int16_t *)row)[i];
-    default:
-        return ((const float *)row)[i];
-    }
-}
-
-static void put(tamis_type type, void *row, ptrdiff_t i, float v)
-{
-    float lo = type == TAMIS_S16 ? -32768 : 0;
-    float hi = lo + (float)tamis_type_range(type);
-    if (type == TAMIS_F32) {
-        ((float *)row)[i] = v;
-        return;
-    }
-    v = v < lo ? lo : v > hi ? hi : nearbyintf(v);
-    if (type == TAMIS_U8)
-        ((uint8_t *)row)[i] = (uint8_t)v;
-    else if (type == TAMIS_U16)
-        ((uint16_t *)row)[i] = (uint16_t)v;
-    else
-        ((int16_t *)row)[i] = (int16_t)v;
-}
 
 /* Sums by pairs: of equal samples they are exact in binary32. */
 static float difference(const sharpen_coef *k, tamis_type type, const void *const *rows,
                         ptrdiff_t i, ptrdiff_t step)
 {
-    float center = get(type, rows[0], i);
-    float sides = (get(type, rows[-1], i) + get(type, rows[1], i)) +
-                  (get(type, rows[0], i - step) + get(type, rows[0], i + step));
+    float center = (float)tamis_priv_sample_get(type, rows[0], i);
+    float sides = ((float)tamis_priv_sample_get(type, rows[-1], i) +
+                   (float)tamis_priv_sample_get(type, rows[1], i)) +
+                  ((float)tamis_priv_sample_get(type, rows[0], i - step) +
+                   (float)tamis_priv_sample_get(type, rows[0], i + step));
     if (!k->corners)
         return 4 * center - sides;
-    float corners = (get(type, rows[-1], i - step) + get(type, rows[-1], i + step)) +
-                    (get(type, rows[1], i - step) + get(type, rows[1], i + step));
+    float corners = ((float)tamis_priv_sample_get(type, rows[-1], i - step) +
+                     (float)tamis_priv_sample_get(type, rows[-1], i + step)) +
+                    ((float)tamis_priv_sample_get(type, rows[1], i - step) +
+                     (float)tamis_priv_sample_get(type, rows[1], i + step));
     return 8 * center - (sides + corners);
 }
 
@@ -59,8 +33,9 @@ static void sharpen_c(const tamis_tile *t, const sharpen_coef *k, tamis_type typ
         const void *const *rows = t->src[0] + y;
         char *dst = (char *)t->dst[0] + y * t->dst_stride[0];
         for (int i = 0; i < t->w * t->step; i++)
-            put(type, dst, i,
-                fmaf(k->amount, difference(k, type, rows, i, t->step), get(type, rows[0], i)));
+            tamis_priv_sample_put(type, dst, i,
+                                  fmaf(k->amount, difference(k, type, rows, i, t->step),
+                                       (float)tamis_priv_sample_get(type, rows[0], i)));
     }
 }
 
