@@ -2,22 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the golden files: results of the filters' written definitions in float64.
 
-    python3 make_golden.py        (needs numpy; writes *.bin beside this file)
-    python3 make_golden.py canny  (needs cv2; prints the lines of hashes.txt for canny)
+    python3 make_golden.py [NAME...]  (needs numpy; writes these .bin, or all, beside this file)
+    python3 make_golden.py hashes     (needs cv2; prints the lines of hashes.txt for canny)
 
 Every result is a direct sum or sort over an explicitly padded picture: no separability, no tables,
 no fixed point, and nothing shared with the C code. A file is a sequence of records:
 
-    chain|type|channels|w|h|pattern|guide|out_w|out_h\\n     then out_h*out_w*channels float32, LE
+    chain|type|channels|w|h|pattern|guide|out_w|out_h|out_channels|alpha|tolerance\\n
+    then out_h*out_w*out_channels float32, LE
 
-The guide is "-" or "type,channels,pattern". Pictures are made from formulas that golden_test.c
-states again.
+The guide is "-" or "type,channels,pattern", alpha "none", "straight" or "premultiplied". The
+tolerance is how far a sample may be from what is stored: in levels, or for f32 relative to
+max(1, |stored|). Pictures are made from formulas that golden_test.c states again.
 """
 import math
 import os
 import sys
 
 import numpy as np
+
+from golden_color import FULL, alpha, color
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RANGE = {"u8": (0, 255), "u16": (0, 65535), "s16": (-32768, 32767)}
@@ -60,6 +64,8 @@ def picture(kind, channels, w, h, pattern):
                     a[y, x, c] = v
                 elif kind == "s16":
                     a[y, x, c] = v - 32768
+                elif pattern == "lab":
+                    a[y, x, c] = v / 656 if c == 0 else (v - 32768) / 256
                 else:
                     a[y, x, c] = v / 65536
     return a
@@ -119,7 +125,8 @@ def gaussian(a, o):
 def box(a, o):
     kw, kh = o["ksize"]
     anchor = int(o.get("anchor_x", kw // 2)), int(o.get("anchor_y", kh // 2))
-    return windows(a, kw, kh, o["border"], o["border_value"], anchor).mean(axis=(2, 3))
+    mean = windows(a, kw, kh, o["border"], o["border_value"], anchor).mean(axis=(2, 3))
+    return np.floor(mean + 0.5) if o["kind"] in RANGE else mean
 
 
 GAUSS5 = "1,4,7,4,1;4,16,26,16,4;7,26,41,26,7;4,16,26,16,4;1,4,7,4,1"
@@ -402,7 +409,59 @@ def resize(a, o):
                      resize_weights(a.shape[1], w, o), a)
 
 
+def sharpen(a, o):
+    """Whole amounts give whole numbers; others are rounded by whoever compares."""
+    corners = int(o.get("neighbors", 4) == 8)
+    kernel = [[-corners, -1, -corners], [-1, 4 + 4 * corners, -1], [-corners, -1, -corners]]
+    center = [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
+    return weighted(a, center, o) + o["amount"] * weighted(a, kernel, o)
+
+
+def unsharp(a, o):
+    r, t = math.ceil(3 * o["sigma"]), o.get("threshold", 0)
+    smooth = gaussian(a, {**o, "ksize": (2 * r + 1, 2 * r + 1)})
+    if o["border"] == "valid":
+        a = a[r:-r, r:-r]
+    d = a - smooth
+    return a + o["amount"] * (d - np.clip(d, -t, t))
+
+
 # ---------------------------------------------------------------- records
+EDGES = ("sobel", "prewitt", "scharr", "laplacian")
+
+
+def tolerance(name, kind, o):
+    """Of results of this type; the floats stored cost up to 0.004 level at 16 bits.
+
+    Orders choose samples and classes are few, so they are exact; so are means and other whole
+    numbers. Weighted sums: the nearest level unless the exact value lies within 1/16 level of a
+    tie (u8), or one level off at most (u16, s16). Wide Gaussians: within 1e-4 of the range.
+    """
+    if name in ("median", "canny"):
+        return 0
+    if name == "box":
+        return 1.2e-7 if kind == "f32" else 0
+    if name in EDGES and kind != "f32":  # squares of 16 bits are rounded
+        return 0.5 + 1 / 32
+    if name == "sharpen":
+        exact = kind != "f32" and o["amount"] == round(o["amount"])
+        return 0 if exact else {"u8": 0.501, "f32": 2e-6}.get(kind, 0.51)
+    if name == "color":
+        lab = o["to"] == "lab" or o.get("from") == "lab"
+        return {"u8": 0.501, "u16": 0.55 if lab else 0.52, "f32": 1e-4 if lab else 1e-6}[kind]
+    if name == "alpha":
+        return {"u8": 0.501, "f32": 2e-7}.get(kind, 0.52)
+    wide = o.get("sigma") == 20 and o.get("ksize", (121, 0))[0] == 121
+    if name == "unsharp":
+        error = 2e-6 + abs(o["amount"]) * (1e-4 if wide else 1e-6)
+        return error * max(1, o["border_value"]) if kind == "f32" else 0.504 + error * FULL[kind]
+    if kind == "u8":
+        return 0.5 + 1 / 16
+    if kind == "f32":
+        return 1e-4 if wide else 1e-5
+    return 0.504 + 1e-4 * 65535 if wide else 1.504
+
+
 def options(text):
     o = {"border": "reflect101", "border_value": 0, "percentile": 50, "color": "joint",
          "compat": "none", "interp": "linear", "cubic_a": -0.5, "antialias": 1}
@@ -422,8 +481,9 @@ def options(text):
     return o
 
 
-def record(chain, kind, channels, w, h, pattern, guide="-"):
+def record(chain, kind, channels, w, h, pattern, guide="-", alpha="none"):
     o = options(chain)
+    o["kind"], o["alpha"] = kind, alpha
     a = picture(kind, channels, w, h, pattern)
     name = chain.split("=", 1)[0]
     if name == "bilateral":
@@ -432,23 +492,16 @@ def record(chain, kind, channels, w, h, pattern, guide="-"):
             gkind, gchannels, gpattern = guide.split(",")
             g = picture(gkind, int(gchannels), w, h, gpattern)
         out = bilateral(a, o, g)
-    elif name == "canny":
-        out = canny(a, o)
-    elif name in EDGES:
-        out = laplacian(a, o) if name == "laplacian" else slope(a, o, name)
+    elif name in EDGES and name != "laplacian":
+        out = slope(a, o, name)
     else:
-        out = {"gaussian": gaussian, "box": box, "convolve": convolve, "median": median,
-               "nlmeans": nlmeans, "affine": affine, "rotate": rotate,
-               "perspective": perspective, "resize": resize}[name](a, o)
+        out = globals()[name](a, o)
     result = slope_type(name, kind, o) if name in EDGES else kind
     if result in RANGE:
         out = np.clip(np.nan_to_num(out) if name in EDGES else out, *RANGE[result])
-    head = "|".join(map(str, (chain, kind, channels, w, h, pattern, guide, out.shape[1],
-                              out.shape[0])))
-    return head.encode() + b"\n" + out.astype("<f4").tobytes()
-
-
-EDGES = ("sobel", "prewitt", "scharr", "laplacian")
+    head = (chain, kind, channels, w, h, pattern, guide, out.shape[1], out.shape[0], out.shape[2],
+            alpha, f"{tolerance(name, result, o):.6g}")
+    return "|".join(map(str, head)).encode() + b"\n" + out.astype("<f4").tobytes()
 
 
 def canny_records():
@@ -613,6 +666,66 @@ def nlmeans_records():
     yield record("nlmeans=h=0.3:search=7:patch=3:sigma=0", "f32", 1, 13, 11, "nan")
 
 
+def sharpen_records():
+    for kind in ("u8", "u16", "s16", "f32"):
+        for amount in ("1", "0.3", "-1", "2.7", "-0.5", "50"):
+            for neighbors in (4, 8):
+                yield record(f"sharpen=amount={amount}:neighbors={neighbors}", kind, 1, 17, 13,
+                             "noise")
+        yield record("sharpen=amount=1.5:neighbors=8", kind, 3, 11, 9, "edges")
+        yield record("sharpen=amount=0.7:neighbors=4", kind, 3, 11, 9, "extremes")
+        for border in ("reflect", "replicate", "wrap", "valid", "constant:border_value=37"):
+            yield record(f"sharpen=amount=1.1:neighbors=8:border={border}", kind, 1, 9, 7, "noise")
+    for neighbors in (4, 8):
+        yield record(f"sharpen=amount=1:neighbors={neighbors}", "f32", 1, 15, 11, "nan")
+
+
+def unsharp_records():
+    some = {"u8": 3, "u16": 800, "s16": 800, "f32": 0.012}
+    for kind, threshold in some.items():
+        for sigma in ("0.4", "1.5", "4"):
+            yield record(f"unsharp=sigma={sigma}:amount=1", kind, 1, 17, 13, "noise")
+        yield record("unsharp=sigma=20:amount=1.5", kind, 1, 17, 13, "noise")
+        for amount in ("0.3", "-1", "2.5"):
+            yield record(f"unsharp=sigma=1.2:amount={amount}:threshold={threshold}", kind, 1, 12, 9,
+                         "edges")
+        yield record(f"unsharp=sigma=2:amount=1:threshold={threshold}", kind, 3, 11, 9, "edges")
+        for border in ("reflect", "replicate", "wrap", "valid", "constant:border_value=37"):
+            yield record(f"unsharp=sigma=0.9:amount=1:border={border}", kind, 1, 9, 8, "noise")
+    yield record("unsharp=sigma=1:amount=1", "f32", 1, 15, 11, "nan")
+
+
+def color_records():
+    spaces = ("gray", "rgb", "ycbcr", "lab")
+    for kind in ("u8", "u16", "f32"):
+        for start in spaces:
+            pattern = "lab" if kind == "f32" and start == "lab" else "noise"
+            for to in spaces:
+                channels = 1 if start == "gray" else 3
+                yield record(f"color=from={start}:to={to}", kind, channels, 13, 11, pattern)
+                for matrix in ("bt709", "bt2020"):
+                    yield record(f"color=from={start}:to={to}:matrix={matrix}:range=limited", kind,
+                                 channels, 9, 7, pattern)
+        yield record("color=to=gray", kind, 3, 9, 7, "extremes")
+        yield record("color=to=lab", kind, 3, 9, 7, "extremes")
+        for to in spaces:
+            yield record(f"color=to={to}", kind, 4, 9, 7, "edges", alpha="straight")
+    for to in ("gray", "ycbcr", "lab"):
+        yield record(f"color=to={to}", "f32", 3, 11, 9, "nan")
+        yield record(f"color=from={to}:to=rgb", "f32", 1 if to == "gray" else 3, 11, 9, "nan")
+
+
+def alpha_records():
+    for kind in ("u8", "u16", "s16", "f32"):
+        for pattern in ("noise", "edges", "extremes", "nan")[:4 if kind == "f32" else 3]:
+            for channels in (2, 4):
+                for have in ("straight", "premultiplied"):
+                    for to in ("premultiplied", "straight", "none", "opaque"):
+                        yield record(f"alpha=to={to}", kind, channels, 11, 9, pattern, alpha=have)
+        yield record("alpha=to=opaque", kind, 3, 9, 7, "noise")
+        yield record("alpha=to=none", kind, 3, 9, 7, "noise")
+
+
 INTERPS = ("nearest", "linear", "cubic", "cubic:cubic_a=-0.75", "lanczos3")
 BORDERS = ("reflect101", "reflect", "replicate", "wrap", "constant:border_value=37")
 
@@ -660,19 +773,16 @@ def resize_records():
             yield record(f"resize=size=20x6:interp={interp}:antialias=0", kind, 1, 40, 12, "noise")
 
 
+FILES = {"gaussian": gaussian_records, "box": box_records, "convolve": convolve_records,
+         "median": median_records, "bilateral": bilateral_records, "nlmeans": nlmeans_records,
+         "sobel": edges_records, "canny": canny_records, "sharpen": sharpen_records,
+         "unsharp": unsharp_records, "color": color_records, "alpha": alpha_records,
+         "affine": affine_records, "rotate": rotate_records, "perspective": perspective_records,
+         "resize": resize_records}
+
 if __name__ == "__main__":
-    if sys.argv[1:] == ["canny"]:
+    if sys.argv[1:] == ["hashes"]:
         print(*canny_hashes(), sep="\n")
         sys.exit()
-    write("resize.bin", resize_records())
-    write("affine.bin", affine_records())
-    write("rotate.bin", rotate_records())
-    write("perspective.bin", perspective_records())
-    write("gaussian.bin", gaussian_records())
-    write("box.bin", box_records())
-    write("convolve.bin", convolve_records())
-    write("median.bin", median_records())
-    write("bilateral.bin", bilateral_records())
-    write("nlmeans.bin", nlmeans_records())
-    write("sobel.bin", edges_records())
-    write("canny.bin", canny_records())
+    for name in sys.argv[1:] or FILES:
+        write(f"{name}.bin", FILES[name]())
