@@ -234,16 +234,21 @@ static int reverse(int i)
     return v;
 }
 
-static void fill_tables(nlmeans_tables *t, double one)
+static void fill_tables(nlmeans_tables *t, int octave)
 {
     for (int i = 0; i < 64; i++)
-        t->power[i] = (uint16_t)rint(one * exp2(-(i + 0.5) / 64));
-    for (int i = 0; i < NLMEANS_PHASES; i++)
+        t->power[i] = (uint16_t)rint(65535 * exp2(-(i + 0.5) / 64));
+    for (int i = 0; i < NLMEANS_PHASES; i++) {
+        double part = (reverse(i) + 0.5) / NLMEANS_PHASES;
         for (int e = 0; e < 32; e++) {
-            double part = (reverse(i) + 0.5) / NLMEANS_PHASES, unit = exp2(e + 1);
+            double unit = exp2(e + 1);
             double v = e <= 15 ? part * unit : fmax(0, 65536 - (1 - part) * unit);
             t->threshold[i][e] = (uint16_t)fmin(65535, v);
         }
+        for (int e = 0; e < 8; e++)
+            t->step[i][e] = (uint8_t)rint((1 - part) * exp2(e + 1));
+        t->reach[i] = (uint16_t)((15 - log2(1 - part)) * exp2(octave));
+    }
 }
 
 /* Sums that are t. Sums over the width of a patch must fit 16 bits, which decides about the
@@ -296,18 +301,18 @@ static tamis_status plan_levels(tamis_node *node, nlmeans_coef *k)
     nlmeans_tables *t = tamis_priv_node_alloc(node, sizeof *t);
     if (!t)
         return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "nlmeans: out of memory");
-    fill_tables(t, others > 513 ? 65535 / 2.0 : 65535);
+    fill_tables(t, v.octave);
     v.one = others > 513 ? 16384 : 32767;
     v.tables = t;
     k->levels = v;
     return TAMIS_OK;
 }
 
-static size_t levels_scratch(const nlmeans_coef *k, int w, int h)
+static size_t levels_scratch(const nlmeans_coef *k, int w, int h, int lanes)
 {
-    size_t run = (size_t)nlmeans_run(k, w), colors = (size_t)k->colors;
+    size_t run = (size_t)nlmeans_run(k, w, lanes), colors = (size_t)k->colors;
     size_t sx = (size_t)k->sx, px = (size_t)k->px, source = nlmeans_source_rows(k, h);
-    return 64 *
+    return 2 * (size_t)lanes *
            ((size_t)h * (run + 2 * sx) * 2 * (colors + 1) + NLMEANS_GROUP * (2 * px + 2) * run +
             (NLMEANS_GROUP + 1) * (run + 2 * NLMEANS_GROUP) +
             colors * source * (run + 2 * (sx + px)));
@@ -323,8 +328,11 @@ static size_t scratch(const void *coef, int w, int h, int step)
     size_t views = k->frames ? 2 * planes : planes; /* this frame's and another one's */
     size_t floats = views * nlmeans_address_bytes(k, h) +
                     (views * source + 2 * ((size_t)k->colors + 1) * result + rows) * sizeof(float);
-    size_t levels = k->levels.tables ? levels_scratch(k, w, h) : 0;
-    return floats > levels ? floats : levels;
+    for (int lanes = 8; lanes <= 32 && k->levels.tables; lanes *= 2) { /* as a vector may have */
+        size_t levels = levels_scratch(k, w, h, lanes);
+        floats = floats > levels ? floats : levels;
+    }
+    return floats;
 }
 
 static tamis_status plan(tamis_node *node)

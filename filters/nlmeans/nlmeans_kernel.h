@@ -5,13 +5,19 @@
 
 #include "cpu/kernel.h"
 
-/* Weights by table: 2^-t from the bits of t. */
+/* Weights of 15 bits from t, a power of two: 2^-t by the bits of t. Each offset of the search
+ * window has a phase, and rounds down what has a part (phase + 1/2) / NLMEANS_PHASES of the
+ * smallest weight added, the phases being in the order of their reversed bits. */
 #define NLMEANS_PHASES 32
 typedef struct nlmeans_tables {
-    uint16_t power[64]; /* 65535 * 2^(-(i + 1/2) / 64), or half of that */
-    /* What is added before 1 + e bits are cut off: for phase i a part (i + 1/2) / NLMEANS_PHASES,
-     * i with its bits reversed, of the smallest weight; where e > 15, for a cut of 16 bits. */
+    uint16_t power[64]; /* 65535 * 2^(-(i + 1/2) / 64) */
+    /* For machines that permute 16-bit lanes: what is added before 1 + e bits are cut off, where
+     * e > 15, for a cut of 16 bits. */
     uint16_t threshold[NLMEANS_PHASES][32];
+    /* For others: what is taken off before 1 + e bits are cut off and the smallest weight is added,
+     * and up to which t it is. Entry i for e = i, and in units of 256 for e = i + 8. */
+    uint8_t step[NLMEANS_PHASES][16];
+    uint16_t reach[NLMEANS_PHASES];
 } nlmeans_tables;
 
 /* 8 bit in 16-bit integers. */
@@ -23,7 +29,7 @@ typedef struct nlmeans_levels {
     uint16_t shift, limit;
     uint16_t octave; /* bits of t below 1 */
     uint16_t floor;  /* is taken off sums: 2 sigma^2 */
-    uint16_t one;    /* the weight of the pixel itself */
+    uint16_t one;    /* the weight of the pixel itself; where it is 2^14, all are halved */
 } nlmeans_levels;
 
 typedef struct nlmeans_coef {
@@ -69,9 +75,10 @@ static inline size_t nlmeans_address_bytes(const nlmeans_coef *k, int h)
 }
 
 /* Columns in the run of each lane of the rows for levels. */
-static inline int nlmeans_run(const nlmeans_coef *k, int w)
+static inline int nlmeans_run(const nlmeans_coef *k, int w, int lanes)
 {
-    size_t run = ((size_t)w + 2 * ((size_t)k->sx + (size_t)k->px) + 31) / 32;
+    size_t columns = (size_t)w + 2 * ((size_t)k->sx + (size_t)k->px), count = (size_t)lanes;
+    size_t run = (columns + count - 1) / count;
     return (int)run > 2 * k->px ? (int)run : 2 * k->px;
 }
 

@@ -354,13 +354,11 @@ TAMIS_INLINE void filter_tile(const tamis_tile *t, const nlmeans_coef *k, tamis_
                               void *scratch)
 {
     int count = k->colors, first = 0;
-#if defined(TAMIS_AVX512)
     if (type == TAMIS_U8 && k->levels.tables) {
         for (; first + count <= t->planes && (first == 0 || k->colors == 1); first += count)
             TAMIS_FN(nlmeans_levels)(t, k, scratch, first);
         count = 1;
     }
-#endif
     for (; first < t->planes; first += count, count = 1)
         filter_group(t, k, type, scratch, first, count);
 }

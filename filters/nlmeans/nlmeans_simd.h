@@ -6,11 +6,9 @@
 #include "cpu/simd.h"
 #include "nlmeans_kernel.h"
 
-#if defined(TAMIS_AVX512)
 /* The planes from first on that share a weight, of 8 bit, in 16-bit integers; where coef->levels
  * applies. */
 void TAMIS_FN(nlmeans_levels)(const tamis_tile *tile, const nlmeans_coef *coef, void *scratch,
                               int first);
-#endif
 
 #endif

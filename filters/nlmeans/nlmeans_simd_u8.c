@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Non-local means of 8-bit samples in 16-bit integers, for machines that permute 16-bit lanes.
+/* Non-local means of 8-bit samples in 16-bit integers.
  *
- * The columns of a tile are dealt to the 32 lanes of a vector in runs: vector i of a row has
+ * The columns of a tile are dealt to the lanes of a vector in runs: vector i of a row has
  * column i of every run. So a step to the side is a step to another vector, nothing is ever
  * shuffled or loaded across a cache line, and sums over the patch's width stay in registers.
  *
@@ -18,11 +18,9 @@
  * Weights have 15 bits. Rounding them would drop the small ones that an isolated pixel is left
  * with, however many these are; therefore each offset rounds at another threshold.
  */
-#include "nlmeans_simd.h"
+#include "nlmeans_power.h"
 
-#if defined(TAMIS_AVX512)
-
-enum { LANES = 32, GROUP = NLMEANS_GROUP };
+enum { LANES = NLMEANS_LANES, GROUP = NLMEANS_GROUP };
 
 /* Columns of a row for which there are weights: those of the tile and, where only the second pixel
  * of a pair lies in the tile, as many more to each side as the search window reaches. */
@@ -30,20 +28,14 @@ typedef struct field {
     const nlmeans_coef *coef;
     int w, h, run;
     int planes;
-    ptrdiff_t row;                              /* vectors in a row of samples */
-    const __m512i *samples[TAMIS_MAX_CHANNELS]; /* row 0, column 0 of each run */
-    __m512i *sums;                              /* row 0, column 0 of each run */
-    ptrdiff_t sums_row, sums_column;            /* in vectors */
-    __m512i *kept[GROUP];    /* rows of sums over the patch's width: see weigh_row() */
-    __m512i *weights[GROUP]; /* one row each, with zeros beside it */
-    __m512i *zeros;          /* such a row of zeros */
+    ptrdiff_t row;                             /* vectors in a row of samples */
+    const tv_u16 *samples[TAMIS_MAX_CHANNELS]; /* row 0, column 0 of each run */
+    tv_s32 *sums;                              /* row 0, column 0 of each run */
+    ptrdiff_t sums_row, sums_column;           /* in vectors */
+    tv_u16 *kept[GROUP];    /* rows of sums over the patch's width: see weigh_row() */
+    tv_u16 *weights[GROUP]; /* one row each, with zeros beside it */
+    tv_u16 *zeros;          /* such a row of zeros */
 } field;
-
-/* Where lane l of the runs is in a vector: so that unpacking to 32 bits brings lanes in order. */
-static int place_of(int l)
-{
-    return l < 16 ? l / 4 * 8 + l % 4 : (l - 16) / 4 * 8 + 4 + l % 4;
-}
 
 static ptrdiff_t slot(int y, int rows)
 {
@@ -52,117 +44,93 @@ static ptrdiff_t slot(int y, int rows)
 
 /* How weights come from sums of squared differences: see nlmeans_levels. */
 typedef enum mode {
-    SCALED,         /* sums over the patch's width do not saturate; there is no floor */
-    SCALED_FLOORED, /* the same with a floor */
-    WHOLE           /* exact sums, which may saturate */
+    SCALED,       /* sums over the patch's width do not saturate; there is nothing to take off */
+    SCALED_MOVED, /* the same with a floor, or weights that are halved */
+    WHOLE         /* exact sums, which may saturate */
 } mode;
 
 /* Constants. */
 typedef struct scale {
-    __m512i round, factor, floor, limit, last, power_low, power_high, threshold, next_lane;
-    __m128i shift, coarse, octave;
+    nlmeans_power power;
+    tv_u16 round, factor, floor, octave, limit;
+    int shift;
 } scale;
-
-static __m512i all(uint16_t v)
-{
-    return _mm512_set1_epi16((int16_t)v);
-}
-
-/* Moves each run's columns to the lane before. */
-static __m512i next_lane(void)
-{
-    uint16_t index[LANES];
-    for (int l = 0; l < LANES; l++)
-        index[place_of(l)] = (uint16_t)place_of(l < LANES - 1 ? l + 1 : l);
-    return _mm512_loadu_si512(index);
-}
 
 static scale load_scale(const nlmeans_levels *v, int phase)
 {
     return (scale){
-        .round = all(v->round),
-        .factor = all(v->factor),
-        .floor = all(v->floor),
-        .limit = all(v->limit),
-        .last = all((uint16_t)(((32 << v->octave) - 1) & 0xffff)),
-        .power_low = _mm512_load_si512(v->tables->power),
-        .power_high = _mm512_load_si512(v->tables->power + 32),
-        .threshold = _mm512_load_si512(v->tables->threshold[phase % NLMEANS_PHASES]),
-        .next_lane = next_lane(),
-        .shift = _mm_cvtsi32_si128(v->shift),
-        .coarse = _mm_cvtsi32_si128(v->octave - 6),
-        .octave = _mm_cvtsi32_si128(v->octave),
+        .power = nlmeans_load_power(v, phase % NLMEANS_PHASES),
+        .round = words_all(v->round),
+        .factor = words_all(v->factor),
+        .floor = words_all(v->floor),
+        .octave = words_all(v->one < 32767 ? (uint16_t)(1 << v->octave) : 0),
+        .limit = words_all(v->limit),
+        .shift = v->shift,
     };
 }
-
-TAMIS_INLINE __m512i add(__m512i a, __m512i b, mode m)
+TAMIS_INLINE tv_u16 add(tv_u16 a, tv_u16 b, mode m)
 {
-    return m == WHOLE ? _mm512_adds_epu16(a, b) : _mm512_add_epi16(a, b);
+    return m == WHOLE ? words_add_saturated(a, b) : a + b;
 }
 
-TAMIS_INLINE __m512i square(const scale *s, const __m512i *a, const __m512i *b, mode m)
+TAMIS_INLINE tv_u16 square(const scale *s, const tv_u16 *a, const tv_u16 *b, mode m)
 {
-    __m512i d = _mm512_sub_epi16(_mm512_load_si512(a), _mm512_load_si512(b));
-    d = _mm512_mullo_epi16(d, d);
-    return m == WHOLE ? d : _mm512_mulhi_epu16(_mm512_add_epi16(d, s->round), s->factor);
+    tv_u16 d = *a - *b;
+    d *= d;
+    return m == WHOLE ? d : words_multiply_high(d + s->round, s->factor);
 }
 
 /* Squared differences of the samples at two places of their planes. */
-TAMIS_INLINE __m512i squares(const field *f, const scale *s, ptrdiff_t here, ptrdiff_t there,
-                             mode m, int planes)
+TAMIS_INLINE tv_u16 squares(const field *f, const scale *s, ptrdiff_t here, ptrdiff_t there, mode m,
+                            int planes)
 {
-    __m512i sum = square(s, f->samples[0] + here, f->samples[0] + there, m);
+    tv_u16 sum = square(s, f->samples[0] + here, f->samples[0] + there, m);
     for (int p = 1; p < planes; p++)
         sum = add(sum, square(s, f->samples[p] + here, f->samples[p] + there, m), m);
     return sum;
 }
 
-/* The largest weight times 2^-t, where t is the sum in parts of an octave, or what v->shift and
- * v->factor make of it. */
-TAMIS_INLINE __m512i weigh(const scale *s, __m512i t, mode m)
+/* The weight 2^-t, where t is the sum in parts of an octave, or what v->shift and v->factor make of
+ * it. */
+TAMIS_INLINE tv_u16 weigh(const scale *s, tv_u16 t, mode m)
 {
     if (m != SCALED)
-        t = _mm512_subs_epu16(t, s->floor);
+        t = words_subtract_saturated(t, s->floor);
     if (m == WHOLE) {
-        __mmask32 none = _mm512_cmpge_epu16_mask(t, s->limit);
-        t = _mm512_mulhi_epu16(_mm512_sll_epi16(t, s->shift), s->factor);
-        t = _mm512_mask_mov_epi16(t, none, s->last);
+        tv_u16 none = (tv_u16)(t >= s->limit);
+        t = words_multiply_high(words_shift_left(t, s->shift), s->factor) | none;
     }
-    t = _mm512_min_epu16(t, s->last);
-    __m512i power =
-        _mm512_permutex2var_epi16(s->power_low, _mm512_srl_epi16(t, s->coarse), s->power_high);
-    __m512i e = _mm512_srl_epi16(t, s->octave);
-    power = _mm512_avg_epu16(power, _mm512_permutexvar_epi16(e, s->threshold));
-    return _mm512_srlv_epi16(power, _mm512_min_epu16(e, _mm512_set1_epi16(15)));
+    if (m != SCALED)
+        t = words_add_saturated(t, s->octave);
+    return nlmeans_find_power(&s->power, t);
 }
-
 /* Sums on their way down the rows of one offset: of the last row over the patch's width, and of
  * pairs of rows. */
 typedef struct heights {
-    __m512i *last, *pair, *weights;
-    const __m512i *older[3];
+    tv_u16 *last, *pair, *weights;
+    const tv_u16 *older[3];
 } heights;
 
 /* From the sum over the patch's width of a new row that over its height, and the weight. */
-TAMIS_INLINE void sum_height(const heights *k, const scale *s, ptrdiff_t i, __m512i sum, int r,
+TAMIS_INLINE void sum_height(const heights *k, const scale *s, ptrdiff_t i, tv_u16 sum, int r,
                              mode m)
 {
-    __m512i pair = _mm512_adds_epu16(sum, _mm512_load_si512(k->last + i));
-    _mm512_store_si512(k->last + i, sum);
+    tv_u16 pair = words_add_saturated(sum, k->last[i]);
+    k->last[i] = sum;
     for (int n = 0; n < r; n++)
-        sum = _mm512_adds_epu16(sum, _mm512_load_si512(k->older[n] + i));
-    _mm512_store_si512(k->pair + i, pair);
-    _mm512_store_si512(k->weights + i, weigh(s, sum, m));
+        sum = words_add_saturated(sum, k->older[n][i]);
+    k->pair[i] = pair;
+    k->weights[i] = weigh(s, sum, m);
 }
 
 /* Sums on their way along a row: two[k] is that of the squares k and k + 1 of the 2 r before. */
 typedef struct columns {
-    __m512i two[5], one;
+    tv_u16 two[5], one;
 } columns;
 
-TAMIS_INLINE __m512i sum_width(columns *c, __m512i next, int r, mode m)
+TAMIS_INLINE tv_u16 sum_width(columns *c, tv_u16 next, int r, mode m)
 {
-    __m512i sum = next;
+    tv_u16 sum = next;
     for (int k = 0; k < r; k++)
         sum = add(sum, c->two[2 * k], m);
     for (int k = 0; k < 2 * r - 2; k++)
@@ -181,7 +149,7 @@ TAMIS_INLINE void weigh_row(const field *f, int g, int y, int dy, int dx, scale 
     const scale *s = &constants; /* a copy, which stays in registers */
     ptrdiff_t here = y * f->row - r, there = (y + dy) * f->row + dx - r;
     ptrdiff_t run = f->run, i = 0;
-    __m512i head[6];
+    tv_u16 head[6];
     columns c;
     heights k = {.last = f->kept[g] + 2 * r * run,
                  .pair = f->kept[g] + slot(y - 1, 2 * r) * run,
@@ -194,60 +162,62 @@ TAMIS_INLINE void weigh_row(const field *f, int g, int y, int dy, int dx, scale 
         c.two[n] = add(head[n], head[n + 1], m);
     c.one = head[2 * r - 1];
     for (; i < run - 2 * r; i++) {
-        __m512i next = squares(f, s, here + i + 2 * r, there + i + 2 * r, m, planes);
+        tv_u16 next = squares(f, s, here + i + 2 * r, there + i + 2 * r, m, planes);
         sum_height(&k, s, i, sum_width(&c, next, r, m), r, m);
     }
     for (int n = 0; n < 2 * r; n++, i++) {
-        __m512i next = _mm512_permutexvar_epi16(s->next_lane, head[n]);
+        tv_u16 next = words_next_lane(head[n]);
         sum_height(&k, s, i, sum_width(&c, next, r, m), r, m);
     }
 }
 
 /* 16-bit lanes of two vectors side by side. */
 typedef struct pairs {
-    __m512i lo, hi;
+    tv_s32 lo, hi;
 } pairs;
 
-TAMIS_INLINE pairs interleave(__m512i a, __m512i b)
+TAMIS_INLINE pairs interleave(tv_u16 a, tv_u16 b)
 {
-    return (pairs){_mm512_unpacklo_epi16(a, b), _mm512_unpackhi_epi16(a, b)};
+    tv_s16 lo, hi;
+    tv_interleave_s16((tv_s16)a, (tv_s16)b, &lo, &hi);
+    return (pairs){(tv_s32)lo, (tv_s32)hi};
 }
 
 TAMIS_INLINE pairs dot(pairs sum, pairs a, pairs b)
 {
-    return (pairs){_mm512_dpwssd_epi32(sum.lo, a.lo, b.lo),
-                   _mm512_dpwssd_epi32(sum.hi, a.hi, b.hi)};
+    return (pairs){tv_dot_s16(sum.lo, (tv_s16)a.lo, (tv_s16)b.lo),
+                   tv_dot_s16(sum.hi, (tv_s16)a.hi, (tv_s16)b.hi)};
 }
 
-TAMIS_INLINE pairs load_pairs(const __m512i *from)
+TAMIS_INLINE pairs load_pairs(const tv_s32 *from)
 {
-    return (pairs){_mm512_load_si512(from), _mm512_load_si512(from + 1)};
+    return (pairs){from[0], from[1]};
 }
 
-TAMIS_INLINE void store_pairs(__m512i *to, pairs v)
+TAMIS_INLINE void store_pairs(tv_s32 *to, pairs v)
 {
-    _mm512_store_si512(to, v.lo);
-    _mm512_store_si512(to + 1, v.hi);
+    to[0] = v.lo;
+    to[1] = v.hi;
 }
 
 /* What the offsets of a group, two at a time, add to the sums of a row: weights a[n] and b[n] for
  * samples k[n] and k[n] + 1 of each plane. All counted in columns from the first one. */
 typedef struct shares {
-    const __m512i *a[GROUP / 2], *b[GROUP / 2];
+    const tv_u16 *a[GROUP / 2], *b[GROUP / 2];
     ptrdiff_t k[GROUP / 2];
 } shares;
 
-TAMIS_INLINE pairs load_samples(const __m512i *samples, ptrdiff_t k)
+TAMIS_INLINE pairs load_samples(const tv_u16 *samples, ptrdiff_t k)
 {
-    return interleave(_mm512_load_si512(samples + k), _mm512_load_si512(samples + k + 1));
+    return interleave(samples[k], samples[k + 1]);
 }
 
 /* The samples of the second pair of offsets are those of the first two columns later, or earlier:
  * ahead says which. For one plane they stay in registers. */
-TAMIS_INLINE void add_shares(const field *f, __m512i *sums, ptrdiff_t count, const shares *s,
+TAMIS_INLINE void add_shares(const field *f, tv_s32 *sums, ptrdiff_t count, const shares *s,
                              int ahead, int group, int planes)
 {
-    const pairs ones = {_mm512_set1_epi16(1), _mm512_set1_epi16(1)};
+    const pairs ones = {(tv_s32)words_all(1), (tv_s32)words_all(1)};
     const int number = (group + 1) / 2, newest = ahead ? number - 1 : 0;
     pairs kept[3];
     for (int n = 0; n < 2 && planes == 1 && number == 2; n++)
@@ -255,7 +225,7 @@ TAMIS_INLINE void add_shares(const field *f, __m512i *sums, ptrdiff_t count, con
     for (ptrdiff_t i = 0; i < count; i++, sums += 2 * (planes + 1)) {
         pairs w[GROUP / 2], weight = load_pairs(sums + 2 * planes);
         for (int n = 0; n < number; n++) {
-            w[n] = interleave(_mm512_load_si512(s->a[n] + i), _mm512_load_si512(s->b[n] + i));
+            w[n] = interleave(s->a[n][i], s->b[n][i]);
             weight = dot(weight, w[n], ones);
         }
         store_pairs(sums + 2 * planes, weight);
@@ -279,7 +249,7 @@ TAMIS_INLINE void add_shares(const field *f, __m512i *sums, ptrdiff_t count, con
  * is a row of zeros. */
 TAMIS_INLINE void add_row(const field *f, int y, int dy, int dx, int group, int planes)
 {
-    const __m512i *weights[GROUP];
+    const tv_u16 *weights[GROUP];
     shares s;
     for (int g = 0; g < GROUP; g++)
         weights[g] = g < group ? f->weights[g] : f->zeros;
@@ -340,8 +310,8 @@ TAMIS_INLINE void add_all(const field *f, int r, mode m, int planes)
     {                                                                                              \
         if (f->coef->levels.whole)                                                                 \
             add_all(f, r, WHOLE, planes);                                                          \
-        else if (f->coef->levels.floor)                                                            \
-            add_all(f, r, SCALED_FLOORED, planes);                                                 \
+        else if (f->coef->levels.floor || f->coef->levels.one < 32767)                             \
+            add_all(f, r, SCALED_MOVED, planes);                                                   \
         else                                                                                       \
             add_all(f, r, SCALED, planes);                                                         \
     }
@@ -361,12 +331,12 @@ static void add_planes(const field *f)
 }
 
 /* Deals the columns of a row: sample i of plane p's row y, where i has the step between them. */
-static void deal_row(const field *f, const uint8_t *row, int step, __m512i *to)
+static void deal_row(const field *f, const uint8_t *row, int step, tv_u16 *to)
 {
     int margin = f->coef->sx + f->coef->px, first = -f->coef->sx - margin;
     memset(to, 0, (size_t)f->row * sizeof *to);
     for (int l = 0; l < LANES; l++) {
-        uint16_t *lane = (uint16_t *)to + place_of(l);
+        uint16_t *lane = (uint16_t *)to + words_place(l);
         int x = first + l * f->run, begin = x < -margin ? -margin - x : 0;
         int end = f->w + margin - x < f->row ? f->w + margin - x : (int)f->row;
         for (int i = begin; i < end; i++)
@@ -377,17 +347,16 @@ static void deal_row(const field *f, const uint8_t *row, int step, __m512i *to)
 /* The pixel itself has weight 1. */
 static void start_sums(const field *f)
 {
-    const __m512i one = _mm512_set1_epi32(f->coef->levels.one), zero = _mm512_setzero_si512();
+    const tv_s32 one = f->coef->levels.one - (tv_s32){0};
     const nlmeans_coef *k = f->coef;
     for (int y = 0; y < f->h; y++) {
-        __m512i *sums = f->sums + y * f->sums_row - k->sx * f->sums_column;
+        tv_s32 *sums = f->sums + y * f->sums_row - k->sx * f->sums_column;
         memset(sums, 0, (size_t)f->sums_row * sizeof *sums);
         sums += k->sx * f->sums_column;
         for (int i = 0; i < f->run; i++, sums += f->sums_column) {
             for (int p = 0; p < f->planes; p++) {
-                __m512i v = _mm512_load_si512(f->samples[p] + y * f->row + i);
-                sums[2 * p] = _mm512_mullo_epi32(_mm512_unpacklo_epi16(v, zero), one);
-                sums[2 * p + 1] = _mm512_mullo_epi32(_mm512_unpackhi_epi16(v, zero), one);
+                pairs v = interleave(f->samples[p][y * f->row + i], words_all(0));
+                store_pairs(sums + 2 * p, (pairs){v.lo * one, v.hi * one});
             }
             sums[2 * f->planes] = sums[2 * f->planes + 1] = one;
         }
@@ -414,21 +383,23 @@ static void fold_sums(const field *f, int y)
             }
 }
 
-static __m512i quotient(__m512i value, __m512i weight)
+/* Whole numbers; they fit 8 bits. */
+static tv_s32 quotient(tv_s32 value, tv_s32 weight)
 {
-    return _mm512_cvtps_epi32(_mm512_div_ps(_mm512_cvtepu32_ps(value), _mm512_cvtepu32_ps(weight)));
+    return tv_round_f32(__builtin_convertvector((tv_u32)value, tv_f32) /
+                        __builtin_convertvector((tv_u32)weight, tv_f32));
 }
 
 static void store_row(const field *f, int y, int p, uint8_t *dst, int step)
 {
     uint8_t *bytes = (uint8_t *)f->weights[0];
-    const __m512i *sums = f->sums + y * f->sums_row;
+    const tv_s32 *sums = f->sums + y * f->sums_row;
     for (int i = 0; i < f->run; i++, sums += f->sums_column) {
-        const __m512i *weight = sums + 2 * f->planes;
-        __m128i lo = _mm512_cvtepi32_epi8(quotient(sums[2 * p], weight[0]));
-        __m128i hi = _mm512_cvtepi32_epi8(quotient(sums[2 * p + 1], weight[1]));
-        _mm_store_si128((__m128i *)(bytes + i * LANES), lo);
-        _mm_store_si128((__m128i *)(bytes + i * LANES + 16), hi);
+        const tv_s32 *weight = sums + 2 * f->planes;
+        tv_u16 v =
+            tv_narrow_s32(quotient(sums[2 * p], weight[0]), quotient(sums[2 * p + 1], weight[1]));
+        tv_u8h narrow = __builtin_convertvector(v, tv_u8h);
+        memcpy(bytes + i * LANES, &narrow, sizeof narrow);
     }
     for (int l = 0; l < LANES; l++)
         for (int i = 0, x = l * f->run - f->coef->sx; i < f->run; i++, x++)
@@ -440,7 +411,7 @@ static void store_row(const field *f, int y, int p, uint8_t *dst, int step)
 static void *take(char **next, size_t vectors)
 {
     void *p = *next;
-    *next += vectors * sizeof(__m512i);
+    *next += vectors * sizeof(tv_u16);
     return p;
 }
 
@@ -456,15 +427,15 @@ static void lay_out(field *f, void *scratch)
         size_t row = (size_t)f->run + 2 * GROUP;
         f->kept[g] = take(&next, (2 * (size_t)k->px + 1) * (size_t)f->run);
         f->weights[g] = take(&next, row);
-        memset(f->weights[g], 0, row * sizeof(__m512i));
+        memset(f->weights[g], 0, row * sizeof(tv_u16));
         f->weights[g] += GROUP;
     }
     f->zeros = take(&next, (size_t)f->run + 2 * GROUP);
-    memset(f->zeros, 0, ((size_t)f->run + 2 * GROUP) * sizeof(__m512i));
+    memset(f->zeros, 0, ((size_t)f->run + 2 * GROUP) * sizeof(tv_u16));
     f->zeros += GROUP;
     int margin = k->sy + k->py;
     for (int p = 0; p < f->planes; p++) {
-        __m512i *rows = take(&next, (size_t)((f->h + 2 * margin) * f->row));
+        tv_u16 *rows = take(&next, (size_t)((f->h + 2 * margin) * f->row));
         f->samples[p] = rows + margin * f->row + k->sx + k->px;
     }
 }
@@ -475,13 +446,13 @@ static void filter_channel(const tamis_tile *t, const nlmeans_coef *k, void *scr
 {
     field f = {.coef = k, .w = t->w, .h = t->h, .planes = k->colors};
     int margin = k->sy + k->py;
-    f.run = nlmeans_run(k, t->w);
+    f.run = nlmeans_run(k, t->w, LANES);
     f.row = f.run + 2 * (k->sx + k->px);
     lay_out(&f, scratch);
     for (int p = 0; p < f.planes; p++)
         for (int y = -margin; y < t->h + margin; y++)
             deal_row(&f, (const uint8_t *)t->src[first + p][y] + c, t->step,
-                     (__m512i *)f.samples[p] + y * f.row - k->sx - k->px);
+                     (tv_u16 *)f.samples[p] + y * f.row - k->sx - k->px);
     start_sums(&f);
     add_planes(&f);
     for (int y = 0; y < t->h; y++) {
@@ -498,5 +469,3 @@ void TAMIS_FN(nlmeans_levels)(const tamis_tile *tile, const nlmeans_coef *coef, 
     for (int c = 0; c < tile->step; c++)
         filter_channel(tile, coef, scratch, first, c);
 }
-
-#endif
