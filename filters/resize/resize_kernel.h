@@ -13,13 +13,16 @@ enum { RESIZE_FIXED_TAPS = 16, RESIZE_FRACTION = 6 };
 
 struct resize_axis {
     int taps;             /* the longest window */
-    int pitch;            /* from one pixel's weights to the next: taps rounded up to 8 */
-    int32_t in;           /* samples of the source */
+    int pitch;            /* from one phase's weights to the next: taps, even; of 8 and more
+                             multiples of 8 */
+    int32_t in, out;      /* samples of the source and of the result */
     double ratio;         /* source pixels per pixel of the result */
-    const int32_t *start; /* the first sample of each window, inside the source */
-    const int32_t *count; /* the samples of each */
-    const float *f;       /* weights; behind a window's own, 0 */
-    const int16_t *q;     /* the same as multiples of 2^-bits; NULL for long windows */
+    const int32_t *start; /* of each pixel: the first sample of its window, inside the source */
+    const int32_t *phase; /* of each pixel: which weights; many have the same */
+    int32_t phases;
+    const int32_t *count; /* of each phase: samples */
+    const float *f;       /* weights of each phase; NULL with q */
+    const int16_t *q;     /* the same as multiples of 2^-bits, behind a window's own 0 */
     int bits;
 };
 
@@ -36,11 +39,50 @@ struct resize_groups {
     const uint32_t *weights; /* pair by pair, RESIZE_LANES each, the first in the low half */
 };
 
+/* How kernels compute. */
+enum resize_way {
+    RESIZE_BANDS,  /* all rows of a band across together */
+    RESIZE_LONG,   /* floats, windows too long for that */
+    RESIZE_HALVES, /* every pixel is the mean of 2x2 */
+};
+
 struct resize_coef {
     struct resize_axis x, y;
     struct resize_groups groups;
-    int halves; /* 1: u8, every pixel is the mean of 2x2 */
+    enum resize_way way;
 };
+
+static inline const float *resize_weights(const struct resize_axis *a, int32_t i)
+{
+    return a->f + (ptrdiff_t)a->phase[i] * a->pitch;
+}
+
+static inline const int16_t *resize_fixed_weights(const struct resize_axis *a, int32_t i)
+{
+    return a->q + (ptrdiff_t)a->phase[i] * a->pitch;
+}
+
+static inline int resize_count(const struct resize_axis *a, int32_t i)
+{
+    return a->count[a->phase[i]];
+}
+
+/* Planning, in this order: all of the axis but the weights; those, in fixed point or as floats. */
+tamis_status tamis_priv_resize_windows(tamis_node *node, int32_t in, int32_t out,
+                                       struct resize_axis *a);
+tamis_status tamis_priv_resize_weights(tamis_node *node, int fixed, struct resize_axis *a);
+
+tamis_status tamis_priv_resize_groups(tamis_node *node, const struct resize_axis *x, int step,
+                                      struct resize_groups *g);
+
+/* Vector kernels: samples that are transposed at a time, at least two windows; from one row of
+ * column sums to the next, with room behind n for whole vectors, and so that rows do not share sets
+ * of the cache. */
+enum { RESIZE_CHUNK = 256 };
+static inline ptrdiff_t resize_pitch(ptrdiff_t n)
+{
+    return (n + 63) / 64 * 64 + 224;
+}
 
 /* Kernels in files of their own; here TAMIS_ISA is defined only where kernels are compiled. */
 #ifdef TAMIS_ISA

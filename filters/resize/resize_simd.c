@@ -1,51 +1,220 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fast rows of resize in binary32, and copies. */
 #include "cpu/simd.h"
-#include "resize_kernel.h"
-
-enum { LANES = TV_BYTES / 4 };
+#include "resize_turn.h"
 
 /* The eight partial sums of a row, and four channels of a pixel. */
 typedef float r_sums __attribute__((vector_size(32)));
 typedef int32_t r_masks __attribute__((vector_size(32)));
 typedef float r_four __attribute__((vector_size(16)));
 
+/* ---- columns */
+
 TAMIS_INLINE tv_f32 load_samples(const void *row, ptrdiff_t i, tamis_type type)
 {
-    if (type == TAMIS_F32)
-        return tv_load_f32((const float *)row + i);
-    if (type == TAMIS_U16)
+    switch (type) {
+    case TAMIS_U8:
+        return __builtin_convertvector(tv_load_widen_u8_s32((const uint8_t *)row + i), tv_f32);
+    case TAMIS_U16:
         return __builtin_convertvector(tv_load_widen_u16((const uint16_t *)row + i), tv_f32);
-    if (type == TAMIS_S16)
+    case TAMIS_S16:
         return __builtin_convertvector(tv_load_widen_s16((const int16_t *)row + i), tv_f32);
-#if defined(TAMIS_AVX512)
-    __m128i b = _mm_loadu_si128((const __m128i *)(const void *)((const uint8_t *)row + i));
-    return (tv_f32)_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(b));
-#elif defined(TAMIS_AVX2)
-    __m128i b = _mm_loadl_epi64((const __m128i *)(const void *)((const uint8_t *)row + i));
-    return (tv_f32)_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(b));
-#else
-    tv_f32 v;
-    for (int l = 0; l < LANES; l++)
-        v[l] = ((const uint8_t *)row)[i + l];
-    return v;
-#endif
+    default:
+        return tv_load_f32((const float *)row + i);
+    }
 }
 
-/* Column sums of n samples for row y of the result, and zeros behind. */
+/* Column sums of n samples for row y of the result. The reference adds to 0, which makes +0 of a
+ * -0: here that is left to the sums across. */
 TAMIS_INLINE void columns(const tamis_tile *t, const struct resize_axis *a, int32_t y, ptrdiff_t n,
                           float *out, tamis_type type)
 {
-    const float *w = a->f + (ptrdiff_t)y * a->pitch;
+    enum { AT_ONCE = 4 };
+    const float *w = resize_weights(a, y);
     const void *const *rows = t->src[0] + (a->start[y] - t->from.y);
-    int count = a->count[y];
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
-        tv_f32 sum = {0};
-        for (int m = 0; m < count; m++)
-            sum += (w[m] + (tv_f32){0}) * load_samples(rows[m], i, type);
-        tv_store_f32(out + i, sum);
+    int count = resize_count(a, y);
+    for (ptrdiff_t i = 0; i < n; i += AT_ONCE * LANES) {
+        tv_f32 s[AT_ONCE];
+        for (int v = 0; v < AT_ONCE; v++)
+            s[v] = w[0] * load_samples(rows[0], i + v * LANES, type);
+        for (int m = 1; m < count; m++)
+            for (int v = 0; v < AT_ONCE; v++)
+                s[v] += w[m] * load_samples(rows[m], i + v * LANES, type);
+        for (int v = 0; v < AT_ONCE; v++)
+            tv_store_f32(out + i + v * LANES, s[v]);
     }
 }
+
+/* ---- rows, a band at a time */
+
+static __attribute__((noinline)) void turn_floats(struct band *b, int32_t first)
+{
+    b->first = first;
+    b->end = first + RESIZE_CHUNK < b->limit ? first + RESIZE_CHUNK : b->limit;
+    for (ptrdiff_t i = first; i < b->end; i += LANES) {
+        tv_u32 v[LANES];
+        for (int y = 0; y < LANES; y++)
+            v[y] = tv_load_u32(b->rows[y] + i * (ptrdiff_t)sizeof(float));
+        turn(v);
+        for (int l = 0; l < LANES; l++)
+            b->columns[i - first + l] = v[l];
+    }
+}
+
+/* The first n of the eight partial sums; the others are 0. */
+TAMIS_INLINE tv_f32 add_partial(const tv_f32 *s, int n)
+{
+    tv_f32 a = s[0] + 0.0f, b, c, d;
+    if (n > 4)
+        a += s[4];
+    if (n > 2) {
+        b = n > 6 ? s[2] + s[6] : s[2];
+        a += b;
+    }
+    if (n > 1) {
+        c = n > 5 ? s[1] + s[5] : s[1];
+        if (n > 3) {
+            d = n > 7 ? s[3] + s[7] : s[3];
+            c += d;
+        }
+        a += c;
+    }
+    return a;
+}
+
+/* Up to eight samples, each in a partial sum of its own. */
+TAMIS_INLINE tv_f32 sum_few(const tv_u32 *p, ptrdiff_t next, const float *w, int n)
+{
+    tv_f32 s[8];
+    for (int k = 0; k < n; k++)
+        s[k] = w[k] * (tv_f32)p[k * next];
+    return add_partial(s, n);
+}
+
+TAMIS_INLINE tv_f32 sum_many(const tv_u32 *p, ptrdiff_t next, const float *w, int count)
+{
+    tv_f32 s[8];
+    int k = 8;
+    for (int l = 0; l < 8; l++)
+        s[l] = w[l] * (tv_f32)p[l * next];
+    for (; k + 8 <= count; k += 8)
+        for (int l = 0; l < 8; l++)
+            s[l] += w[k + l] * (tv_f32)p[(k + l) * next];
+    for (int l = 0; l < 7; l++)
+        if (k + l < count)
+            s[l] += w[k + l] * (tv_f32)p[(k + l) * next];
+    return add_partial(s, 8);
+}
+
+TAMIS_INLINE void sum_pixel(const tv_u32 *p, ptrdiff_t step, const float *w, int count, tv_u32 *out)
+{
+    for (ptrdiff_t c = 0; c < step; c++)
+        out[c] = (tv_u32)sum_few(p + c, step, w, count);
+}
+
+/* All channels of a pixel, whatever its window. */
+static __attribute__((noinline)) void sum_any(const tv_u32 *p, ptrdiff_t step, const float *w,
+                                              int count, tv_u32 *out)
+{
+    switch (count) {
+    case 1:
+        sum_pixel(p, step, w, 1, out);
+        break;
+    case 2:
+        sum_pixel(p, step, w, 2, out);
+        break;
+    case 3:
+        sum_pixel(p, step, w, 3, out);
+        break;
+    case 4:
+        sum_pixel(p, step, w, 4, out);
+        break;
+    case 5:
+        sum_pixel(p, step, w, 5, out);
+        break;
+    case 6:
+        sum_pixel(p, step, w, 6, out);
+        break;
+    case 7:
+        sum_pixel(p, step, w, 7, out);
+        break;
+    case 8:
+        sum_pixel(p, step, w, 8, out);
+        break;
+    default:
+        for (ptrdiff_t c = 0; c < step; c++)
+            out[c] = (tv_u32)sum_many(p + c, step, w, count);
+    }
+}
+
+/* Results of n pixels from pixel i of the tile on. Most windows have as many samples as taps says;
+ * 0 where that is not so. */
+TAMIS_INLINE void sum_windows(struct band *b, const struct resize_axis *a, int i, int n, int taps,
+                              ptrdiff_t step)
+{
+    const int32_t *start = a->start + b->t->x + i, *phase = a->phase + b->t->x + i;
+    const int32_t *counts = a->count, from = b->t->from.x;
+    const float *weights = a->f;
+    ptrdiff_t pitch = a->pitch;
+    tv_u32 *out = b->results;
+    for (int k = 0; k < n; k++, out += step) {
+        ptrdiff_t at = (start[k] - from) * step;
+        int count = counts[phase[k]];
+        const float *w = weights + phase[k] * pitch;
+        if (at + count * step > b->end)
+            turn_floats(b, (int32_t)at);
+        const tv_u32 *p = b->columns + (at - b->first);
+        if (taps > 0 && count == taps)
+            sum_pixel(p, step, w, taps, out);
+        else
+            sum_any(p, step, w, count, out);
+    }
+}
+
+static void sum_group(struct band *b, const struct resize_axis *a, int i, int n)
+{
+    ptrdiff_t step = b->t->step;
+    if (a->taps == 2 && step == 1)
+        sum_windows(b, a, i, n, 2, 1);
+    else if (a->taps == 2)
+        sum_windows(b, a, i, n, 2, step);
+    else if (a->taps == 4 && step == 1)
+        sum_windows(b, a, i, n, 4, 1);
+    else if (a->taps == 4)
+        sum_windows(b, a, i, n, 4, step);
+    else
+        sum_windows(b, a, i, n, 0, step);
+}
+
+TAMIS_INLINE void band_across(struct band *b, const struct resize_axis *a, tamis_type type)
+{
+    for (int i = 0; i < b->t->w; i += GROUP) {
+        int n = b->t->w - i < GROUP ? b->t->w - i : GROUP;
+        sum_group(b, a, i, n);
+        band_store(b, (ptrdiff_t)i * b->t->step, n * b->t->step, type, 1);
+    }
+}
+
+/* n is how many samples of each row are needed. */
+TAMIS_INLINE void tile_bands(const tamis_tile *t, const struct resize_coef *c, ptrdiff_t n,
+                             void *scratch, tamis_type type)
+{
+    struct band b = {.t = t, .limit = (int32_t)n, .columns = scratch};
+    b.results = b.columns + RESIZE_CHUNK;
+    float *sums = (float *)(void *)(b.results + GROUP * t->step);
+    ptrdiff_t pitch = resize_pitch(n);
+    for (int j = 0; j < t->h; j += LANES) {
+        band_begin(&b, j);
+        for (int y = 0; y < LANES; y++) {
+            b.rows[y] = y < b.count ? (const char *)(sums + y * pitch) : b.rows[b.count - 1];
+            if (y < b.count)
+                columns(t, &c->y, t->y + j + y, n, sums + y * pitch, type);
+        }
+        band_across(&b, &c->x, type);
+    }
+}
+
+/* ---- rows, one by one, where windows are long */
 
 TAMIS_INLINE float add_up(const float *s)
 {
@@ -98,39 +267,43 @@ TAMIS_INLINE r_four four_sums(const float *from, const float *w, int count, int 
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
-TAMIS_INLINE void rows(const tamis_tile *t, const struct resize_axis *a, const float *sums,
-                       void *row, tamis_type type, int step)
+TAMIS_INLINE void row_across(const tamis_tile *t, const struct resize_axis *a, const float *sums,
+                             void *row, tamis_type type)
 {
+    int step = t->step;
     for (int i = 0; i < t->w; i++) {
         int32_t x = t->x + i;
-        const float *from = sums + (a->start[x] - t->from.x) * step;
-        const float *w = a->f + (ptrdiff_t)x * a->pitch;
+        const float *from = sums + (ptrdiff_t)(a->start[x] - t->from.x) * step;
+        const float *w = resize_weights(a, x);
+        int count = resize_count(a, x);
         if (step == 1) {
-            store_one(row, i, one_sum(from, w, a->count[x]), type);
+            store_one(row, i, one_sum(from, w, count), type);
             continue;
         }
-        r_four v = four_sums(from, w, a->count[x], step);
+        r_four v = four_sums(from, w, count, step);
         for (int c = 0; c < step; c++)
             store_one(row, i * step + c, v[c], type);
+    }
+}
+
+TAMIS_INLINE void tile_rows(const tamis_tile *t, const struct resize_coef *c, ptrdiff_t n,
+                            float *sums, tamis_type type)
+{
+    for (int j = 0; j < t->h; j++) {
+        columns(t, &c->y, t->y + j, n, sums, type);
+        row_across(t, &c->x, sums, (char *)t->dst[0] + j * t->dst_stride[0], type);
     }
 }
 
 TAMIS_INLINE void tile(const tamis_tile *t, const void *coef, void *scratch, tamis_type type)
 {
     const struct resize_coef *c = coef;
-    ptrdiff_t n = (c->x.start[t->x + t->w - 1] + c->x.count[t->x + t->w - 1] - t->from.x) * t->step;
-    for (int j = 0; j < t->h; j++) {
-        void *row = (char *)t->dst[0] + j * t->dst_stride[0];
-        columns(t, &c->y, t->y + j, n, scratch, type);
-        if (t->step == 1)
-            rows(t, &c->x, scratch, row, type, 1);
-        else if (t->step == 2)
-            rows(t, &c->x, scratch, row, type, 2);
-        else if (t->step == 3)
-            rows(t, &c->x, scratch, row, type, 3);
-        else
-            rows(t, &c->x, scratch, row, type, 4);
-    }
+    int32_t last = t->x + t->w - 1;
+    ptrdiff_t n = (c->x.start[last] + resize_count(&c->x, last) - t->from.x) * t->step;
+    if (c->way == RESIZE_LONG)
+        tile_rows(t, c, n, scratch, type);
+    else
+        tile_bands(t, c, n, scratch, type);
 }
 
 /* ---- copies */

@@ -2,7 +2,7 @@
 /* Fast rows of resize for u8 in fixed point: column sums by 16-bit multiply-adds of two rows at a
  * time, then rows by multiply-adds of neighbors. */
 #include "cpu/simd.h"
-#include "resize_kernel.h"
+#include "resize_turn.h"
 
 enum { WORDS = TV_BYTES / 2 };
 
@@ -21,11 +21,11 @@ TAMIS_INLINE tv_s16 weight_pair(const int16_t *w)
 TAMIS_INLINE void columns(const tamis_tile *t, const struct resize_axis *a, int32_t y, ptrdiff_t n,
                           int16_t *out)
 {
-    const int16_t *w = a->q + (ptrdiff_t)y * a->pitch;
+    const int16_t *w = resize_fixed_weights(a, y);
     const void *const *rows = t->src[0] + (a->start[y] - t->from.y);
     const uint8_t *r[RESIZE_FIXED_TAPS];
     tv_s16 pairs[RESIZE_FIXED_TAPS / 2];
-    int count = a->count[y], half = (count + 1) / 2, shift = a->bits - RESIZE_FRACTION;
+    int count = resize_count(a, y), half = (count + 1) / 2, shift = a->bits - RESIZE_FRACTION;
     for (int m = 0; m < 2 * half; m++)
         r[m] = rows[m < count ? m : 0];
     for (int m = 0; m < half; m++)
@@ -44,114 +44,110 @@ TAMIS_INLINE void columns(const tamis_tile *t, const struct resize_axis *a, int3
     }
 }
 
-/* The mean of two rows: exact in 1/64 level. */
-TAMIS_INLINE void mean_columns(const tamis_tile *t, const struct resize_axis *a, int32_t y,
-                               ptrdiff_t n, int16_t *out)
-{
-    const void *const *rows = t->src[0] + (a->start[y] - t->from.y);
-    const uint8_t *p = rows[0], *q = rows[1];
-    for (ptrdiff_t i = 0; i < n; i += WORDS) {
-        tv_s16 v = (tv_load_widen_u8(p + i) + tv_load_widen_u8(q + i)) << (RESIZE_FRACTION - 1);
-        memcpy(out + i, &v, sizeof v);
-    }
-}
-
 /* ---- rows */
 
-typedef int16_t r_words __attribute__((vector_size(16)));
-typedef int32_t r_four __attribute__((vector_size(16)));
-
-TAMIS_INLINE r_four dot(r_four sum, r_words a, r_words b)
+/* A lane holds two neighbors of one channel. Samples spread over the 128-bit parts of vectors as
+ * tv_interleave_s16() does. */
+static void turn_pairs(struct band *b, int32_t first)
 {
-#if defined(TAMIS_SSE2)
-    return sum + (r_four)_mm_madd_epi16((__m128i)a, (__m128i)b);
-#else
-    for (int l = 0; l < 4; l++)
-        sum[l] += a[2 * l] * b[2 * l] + a[2 * l + 1] * b[2 * l + 1];
-    return sum;
-#endif
-}
-
-TAMIS_INLINE r_words load_words(const int16_t *p)
-{
-    r_words v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-/* The sums of the four lanes of each. */
-TAMIS_INLINE r_four add_lanes(r_four a, r_four b, r_four c, r_four d)
-{
-#if defined(TAMIS_SSE2)
-    __m128i ab = _mm_add_epi32(_mm_unpacklo_epi32((__m128i)a, (__m128i)b),
-                               _mm_unpackhi_epi32((__m128i)a, (__m128i)b));
-    __m128i cd = _mm_add_epi32(_mm_unpacklo_epi32((__m128i)c, (__m128i)d),
-                               _mm_unpackhi_epi32((__m128i)c, (__m128i)d));
-    return (r_four)_mm_add_epi32(_mm_unpacklo_epi64(ab, cd), _mm_unpackhi_epi64(ab, cd));
-#else
-    return (r_four){a[0] + a[1] + a[2] + a[3], b[0] + b[1] + b[2] + b[3], c[0] + c[1] + c[2] + c[3],
-                    d[0] + d[1] + d[2] + d[3]};
-#endif
-}
-
-/* To bytes, saturating; writes n of them. */
-TAMIS_INLINE void store_four(uint8_t *out, r_four v, int n)
-{
-    uint8_t b[4];
-#if defined(TAMIS_SSE2)
-    __m128i p = _mm_packs_epi32((__m128i)v, (__m128i)v);
-    int32_t bits = _mm_cvtsi128_si32(_mm_packus_epi16(p, p));
-    memcpy(b, &bits, sizeof b);
-#else
-    for (int l = 0; l < 4; l++)
-        b[l] = (uint8_t)(v[l] < 0 ? 0 : v[l] < 255 ? v[l] : 255);
-#endif
-    memcpy(out, b, (size_t)n);
-}
-
-TAMIS_INLINE r_four one_sum(const int16_t *from, const int16_t *w, int pitch)
-{
-    r_four sum = dot((r_four){0}, load_words(from), load_words(w));
-    return pitch > 8 ? dot(sum, load_words(from + 8), load_words(w + 8)) : sum;
-}
-
-/* One channel: a window in the lanes of a vector, four pixels at a time. */
-TAMIS_INLINE void row_1(const tamis_tile *t, const struct resize_axis *a, const int16_t *sums,
-                        uint8_t *out, int pitch)
-{
-    int shift = a->bits + RESIZE_FRACTION;
-    const int32_t *start = a->start + t->x;
-    const int16_t *w = a->q + (ptrdiff_t)t->x * pitch;
-    int i = 0;
-    sums -= t->from.x;
-    for (; i < t->w; i += 4, w += 4 * pitch) {
-        int n = t->w - i < 4 ? t->w - i : 4;
-        r_four s[4] = {{0}};
-        for (int l = 0; l < n; l++)
-            s[l] = one_sum(sums + start[i + l], w + l * pitch, pitch);
-        r_four v = add_lanes(s[0], s[1], s[2], s[3]) + (1 << (shift - 1));
-        store_four(out + i, v >> shift, n);
+    ptrdiff_t next = b->t->step * (ptrdiff_t)sizeof(int16_t);
+    b->first = first;
+    b->end = first + RESIZE_CHUNK < b->limit ? first + RESIZE_CHUNK : b->limit;
+    for (ptrdiff_t i = first; i < b->end; i += WORDS) {
+        for (int half = 0; half < 2; half++) {
+            tv_u32 v[LANES];
+            for (int y = 0; y < LANES; y++) {
+                const char *p = b->rows[y] + i * (ptrdiff_t)sizeof(int16_t);
+                tv_s16 low, high;
+                tv_interleave_s16(tv_load_s16(p), tv_load_s16(p + next), &low, &high);
+                v[y] = (tv_u32)(half ? high : low);
+            }
+            turn(v);
+            for (int l = 0; l < LANES; l++)
+                b->columns[i - first + l / 4 * 8 + half * 4 + l % 4] = v[l];
+        }
     }
 }
 
-/* Several channels: a lane for each, two samples of the window at a time. */
-TAMIS_INLINE void row_packed(const tamis_tile *t, const struct resize_axis *a, const int16_t *sums,
-                             uint8_t *out, int step)
+TAMIS_INLINE void sum_pairs(struct band *b, const struct resize_axis *a, int i, int n, int pairs)
 {
+    const int32_t *start = a->start + b->t->x + i, *phase = a->phase + b->t->x + i;
+    const int32_t from = b->t->from.x;
+    const int16_t *weights = a->q;
+    ptrdiff_t pitch = a->pitch, step = b->t->step, first = b->first, end = b->end;
     int shift = a->bits + RESIZE_FRACTION;
-    for (int i = 0; i < t->w; i++) {
-        int32_t x = t->x + i;
-        const int16_t *from = sums + (a->start[x] - t->from.x) * step;
-        const int16_t *w = a->q + (ptrdiff_t)x * a->pitch;
-        r_four sum = (r_four){0} + (1 << (shift - 1));
-        for (int k = 0; k < a->count[x]; k += 2) {
-            r_words p = load_words(from + k * step), q = load_words(from + (k + 1) * step);
-            uint32_t two;
-            memcpy(&two, w + k, sizeof two);
-            r_words both = __builtin_shufflevector(p, q, 0, 8, 1, 9, 2, 10, 3, 11);
-            sum = dot(sum, both, (r_words)((r_four){0} + (int32_t)two));
+    tv_u32 *columns = b->columns, *out = b->results;
+    for (int k = 0; k < n; k++, out += step) {
+        ptrdiff_t at = (start[k] - from) * step;
+        const int16_t *w = weights + phase[k] * pitch;
+        if (at + (2 * pairs - 1) * step > end) {
+            turn_pairs(b, (int32_t)at);
+            first = b->first;
+            end = b->end;
         }
-        store_four(out + i * step, sum >> shift, step);
+        for (int c = 0; c < step; c++) {
+            const tv_u32 *p = columns + (at - first) + c;
+            tv_s32 sum = (tv_s32){0} + (1 << (shift - 1));
+            for (int m = 0; m < pairs; m++)
+                sum = tv_dot_s16(sum, (tv_s16)p[2 * m * step], weight_pair(w + 2 * m));
+            out[c] = (tv_u32)(sum >> shift);
+        }
+    }
+}
+
+TAMIS_INLINE void band_of_pairs(struct band *b, const struct resize_axis *a, int pairs)
+{
+    int step = b->t->step;
+    for (int i = 0; i < b->t->w; i += GROUP) {
+        int n = b->t->w - i < GROUP ? b->t->w - i : GROUP;
+        sum_pairs(b, a, i, n, pairs);
+        band_store(b, (ptrdiff_t)i * step, n * step, TAMIS_U8, 0);
+    }
+}
+
+TAMIS_INLINE void band_across(struct band *b, const struct resize_axis *a)
+{
+    switch ((a->taps + 1) / 2) {
+    case 1:
+        band_of_pairs(b, a, 1);
+        break;
+    case 2:
+        band_of_pairs(b, a, 2);
+        break;
+    case 3:
+        band_of_pairs(b, a, 3);
+        break;
+    case 4:
+        band_of_pairs(b, a, 4);
+        break;
+    case 5:
+        band_of_pairs(b, a, 5);
+        break;
+    case 6:
+        band_of_pairs(b, a, 6);
+        break;
+    default:
+        band_of_pairs(b, a, 8);
+    }
+}
+
+/* n is how many samples of each row are needed. The last pairs of the row may reach behind them,
+ * with weights of 0. */
+static void tile_bands(const tamis_tile *t, const struct resize_coef *c, ptrdiff_t n, void *scratch)
+{
+    struct band b = {.t = t, .columns = scratch};
+    b.limit = (int32_t)n + RESIZE_FIXED_TAPS * t->step;
+    b.results = b.columns + RESIZE_CHUNK;
+    int16_t *sums = (int16_t *)(void *)(b.results + GROUP * t->step);
+    ptrdiff_t pitch = resize_pitch(n);
+    for (int j = 0; j < t->h; j += LANES) {
+        band_begin(&b, j);
+        for (int y = 0; y < LANES; y++) {
+            b.rows[y] = y < b.count ? (const char *)(sums + y * pitch) : b.rows[b.count - 1];
+            if (y < b.count)
+                columns(t, &c->y, t->y + j + y, n, sums + y * pitch);
+        }
+        band_across(&b, &c->x);
     }
 }
 
@@ -184,6 +180,16 @@ static void row_groups(const tamis_tile *t, const struct resize_axis *a,
         _mm_mask_storeu_epi8(out + (x - t->x) * step, (__mmask16)mask, _mm512_cvtusepi32_epi8(sum));
     }
 }
+
+static void tile_groups(const tamis_tile *t, const struct resize_coef *c, ptrdiff_t n,
+                        int16_t *scratch)
+{
+    int16_t *sums = scratch + RESIZE_TABLE; /* tables may begin before the row */
+    for (int j = 0; j < t->h; j++) {
+        columns(t, &c->y, t->y + j, n, sums);
+        row_groups(t, &c->x, &c->groups, sums, (uint8_t *)t->dst[0] + j * t->dst_stride[0]);
+    }
+}
 #endif
 
 /* ---- means of 2x2 pixels */
@@ -207,41 +213,30 @@ TAMIS_INLINE void row_halves(const uint8_t *a, const uint8_t *b, uint8_t *out, i
     }
 }
 
+static void tile_halves(const tamis_tile *t, const struct resize_coef *c)
+{
+    for (int j = 0; j < t->h; j++) {
+        const void *const *r = t->src[0] + (c->y.start[t->y + j] - t->from.y);
+        row_halves(r[0], r[1], (uint8_t *)t->dst[0] + j * t->dst_stride[0], t->w);
+    }
+}
+
 /* ---- the kernel */
 
 void TAMIS_FN(tamis_priv_resize_fixed)(const tamis_tile *t, const void *coef, void *scratch)
 {
     const struct resize_coef *c = coef;
-    const struct resize_axis *a = &c->x;
-    int last = t->x + t->w - 1;
-    int16_t *sums = (int16_t *)scratch + RESIZE_TABLE; /* tables may begin before the row */
-    ptrdiff_t n = (a->start[last] + a->count[last] - t->from.x) * t->step;
-    for (int j = 0; j < t->h; j++) {
-        uint8_t *row = (uint8_t *)t->dst[0] + j * t->dst_stride[0];
-        if (c->halves && t->step == 1) {
-            const void *const *r = t->src[0] + (c->y.start[t->y + j] - t->from.y);
-            row_halves(r[0], r[1], row, t->w);
-            continue;
-        }
-        if (c->halves)
-            mean_columns(t, &c->y, t->y + j, n, sums);
-        else
-            columns(t, &c->y, t->y + j, n, sums);
-#if defined(TAMIS_AVX512)
-        if (c->groups.pixels > 0) {
-            row_groups(t, a, &c->groups, sums, row);
-            continue;
-        }
-#endif
-        if (t->step == 1 && a->pitch == 8)
-            row_1(t, a, sums, row, 8);
-        else if (t->step == 1)
-            row_1(t, a, sums, row, 16);
-        else if (t->step == 2)
-            row_packed(t, a, sums, row, 2);
-        else if (t->step == 3)
-            row_packed(t, a, sums, row, 3);
-        else
-            row_packed(t, a, sums, row, 4);
+    int32_t last = t->x + t->w - 1;
+    ptrdiff_t n = (c->x.start[last] + resize_count(&c->x, last) - t->from.x) * t->step;
+    if (c->way == RESIZE_HALVES) {
+        tile_halves(t, c);
+        return;
     }
+#if defined(TAMIS_AVX512)
+    if (c->groups.pixels > 0) {
+        tile_groups(t, c, n, scratch);
+        return;
+    }
+#endif
+    tile_bands(t, c, n, scratch);
 }
