@@ -6,6 +6,7 @@
 
 #include "color_kernel.h"
 #include "cpu/kernel.h"
+#include "cpu/sample.h"
 
 /* ---- affine maps of three channels */
 
@@ -182,83 +183,102 @@ static void rgb_of_lab(const double lab[3], double rgb[3])
 
 /* ---- reference kernels */
 
-static float *out_row(const tamis_tile *t, int p, int y)
+static void *out_row(const tamis_tile *t, int p, int y)
 {
-    return (float *)(void *)((char *)t->dst[p] + y * t->dst_stride[p]);
+    return (char *)t->dst[p] + y * t->dst_stride[p];
 }
 
-static void get(const tamis_tile *t, const color_coef *k, int y, int x, float in[3])
+static void get(const tamis_tile *t, const color_coef *k, tamis_type type, int y, int x,
+                float in[3])
 {
     for (int c = 0; c < k->inputs; c++)
-        in[c] = ((const float *)t->src[c][y])[x];
+        in[c] = (float)tamis_priv_sample_get(type, t->src[c][y], x);
 }
 
-static void copy_c(const tamis_tile *t, const void *coef, void *scratch)
+static void copy_c(const tamis_tile *t, const color_coef *k, tamis_type type)
 {
-    const color_coef *k = coef;
-    (void)scratch;
     for (int p = 0; p < k->outputs; p++)
         for (int y = 0; y < t->h; y++)
-            memcpy(out_row(t, p, y), t->src[p][y], (size_t)t->w * sizeof(float));
+            memcpy(out_row(t, p, y), t->src[p][y], (size_t)t->w * tamis_type_size(type));
 }
 
-static void matrix_c(const tamis_tile *t, const void *coef, void *scratch)
+static void matrix_c(const tamis_tile *t, const color_coef *k, tamis_type type)
 {
-    const color_coef *k = coef;
     float in[3];
-    (void)scratch;
     for (int y = 0; y < t->h; y++)
         for (int x = 0; x < t->w; x++) {
-            get(t, k, y, x, in);
+            get(t, k, type, y, x, in);
             for (int p = 0; p < k->outputs; p++)
-                out_row(t, p, y)[x] = mix(k, p, in);
+                tamis_priv_sample_put(type, out_row(t, p, y), x, mix(k, p, in));
         }
 }
 
 /* The matrix leads to RGB, then comes Lab. */
-static void to_lab_c(const tamis_tile *t, const void *coef, void *scratch)
+static void to_lab_c(const tamis_tile *t, const color_coef *k, tamis_type type)
 {
-    const color_coef *k = coef;
     float in[3];
     double rgb[3], lab[3];
-    (void)scratch;
     for (int y = 0; y < t->h; y++)
         for (int x = 0; x < t->w; x++) {
-            get(t, k, y, x, in);
+            get(t, k, type, y, x, in);
             for (int c = 0; c < 3; c++)
                 rgb[c] = mix(k, c, in) / k->range;
             lab_of_rgb(rgb, lab);
             for (int p = 0; p < 3; p++)
-                out_row(t, p, y)[x] = (float)(lab[p] * k->lab_scale[p] + k->lab_offset[p]);
+                tamis_priv_sample_put(type, out_row(t, p, y), x,
+                                      lab[p] * k->lab_scale[p] + k->lab_offset[p]);
         }
 }
 
 /* Lab first, then the matrix that RGB still needs. */
-static void from_lab_c(const tamis_tile *t, const void *coef, void *scratch)
+static void from_lab_c(const tamis_tile *t, const color_coef *k, tamis_type type)
 {
-    const color_coef *k = coef;
     float in[3];
     double rgb[3], lab[3];
-    (void)scratch;
     for (int y = 0; y < t->h; y++)
         for (int x = 0; x < t->w; x++) {
-            get(t, k, y, x, in);
+            get(t, k, type, y, x, in);
             for (int c = 0; c < 3; c++)
                 lab[c] = (in[c] - k->lab_offset[c]) / k->lab_scale[c];
             rgb_of_lab(lab, rgb);
             for (int c = 0; c < 3; c++)
                 in[c] = (float)(rgb[c] * k->range);
             for (int p = 0; p < k->outputs; p++)
-                out_row(t, p, y)[x] = mix(k, p, in);
+                tamis_priv_sample_put(type, out_row(t, p, y), x, mix(k, p, in));
         }
 }
 
+void tamis_priv_color_to_lab_f32(const tamis_tile *t, const void *coef)
+{
+    to_lab_c(t, coef, TAMIS_F32);
+}
+
+void tamis_priv_color_from_lab_f32(const tamis_tile *t, const void *coef)
+{
+    from_lab_c(t, coef, TAMIS_F32);
+}
+
+#define KERNEL(stage, suffix, type)                                                                \
+    static void stage##_##suffix##_c(const tamis_tile *t, const void *coef, void *scratch)         \
+    {                                                                                              \
+        (void)scratch;                                                                             \
+        stage##_c(t, coef, type);                                                                  \
+    }
+#define KERNELS(stage)                                                                             \
+    KERNEL(stage, u8, TAMIS_U8) KERNEL(stage, u16, TAMIS_U16) KERNEL(stage, f32, TAMIS_F32)
+KERNELS(copy)
+KERNELS(matrix)
+KERNELS(to_lab)
+KERNELS(from_lab)
+
+#define ROWS(stage)                                                                                \
+    {#stage, TAMIS_U8, TAMIS_CPU_C, stage##_u8_c, 0},                                              \
+        {#stage, TAMIS_U16, TAMIS_CPU_C, stage##_u16_c, 0},                                        \
+    {                                                                                              \
+#stage, TAMIS_F32, TAMIS_CPU_C, stage##_f32_c, 0                                           \
+    }
 static const tamis_kernel color_kernels_c[] = {
-    {"copy", TAMIS_F32, TAMIS_CPU_C, copy_c, 0},
-    {"matrix", TAMIS_F32, TAMIS_CPU_C, matrix_c, 0},
-    {"to_lab", TAMIS_F32, TAMIS_CPU_C, to_lab_c, 0},
-    {"from_lab", TAMIS_F32, TAMIS_CPU_C, from_lab_c, 0},
-    {.fn = NULL},
+    ROWS(copy), ROWS(matrix), ROWS(to_lab), ROWS(from_lab), {.fn = NULL},
 };
 
 /* ---- plan */
@@ -344,7 +364,9 @@ static tamis_status plan(tamis_node *node)
     node->coef = k;
     node->planar = 1;
     node->alpha = TAMIS_ALPHA_MODE_IGNORE;
-    node->work = TAMIS_F32;
+    node->work = tamis_priv_node_work(node);
+    node->tile_w = 1024; /* without a halo, what fits the first caches is best */
+    node->tile_h = 8;
     node->out.channels += k->outputs - k->inputs;
     return TAMIS_OK;
 }

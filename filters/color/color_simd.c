@@ -1,57 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Affine maps of color, a vector of pixels at a time. */
+/* Affine maps of color, a vector of pixels at a time, and the table of vector rows. */
 #include "color_kernel.h"
 
-#include "cpu/kernel.h"
-#include "cpu/simd.h"
+#include "color_simd.h"
 
 #if defined(TAMIS_HAVE_FMA)
 
-#define LANES (TV_BYTES / 4)
-
-TAMIS_INLINE tv_f32 mix(const color_coef *k, int p, const tv_f32 *in, int inputs)
-{
-    tv_f32 v = (tv_f32){0} + k->offset[p];
-    for (int c = 0; c < inputs; c++)
-        v = tv_fma_f32((tv_f32){0} + k->m[p][c], in[c], v);
-    return v;
-}
-
-/* Pixels x .. of a row: the reads may pass its end, the writes may not. */
-TAMIS_INLINE void mix_block(const tamis_tile *t, const color_coef *k, int y, int x, int inputs)
+TAMIS_INLINE void mix_block(const struct color_row *row, const color_coef *k, tamis_type type,
+                            int inputs, int outputs, int x, int n)
 {
     tv_f32 in[3];
-    size_t bytes = t->w - x < LANES ? (size_t)(t->w - x) * sizeof(float) : TV_BYTES;
     for (int c = 0; c < inputs; c++)
-        in[c] = tv_load_f32((const float *)t->src[c][y] + x);
-    for (int p = 0; p < k->outputs; p++) {
-        float *dst = (float *)(void *)((char *)t->dst[p] + y * t->dst_stride[p]) + x;
-        tv_f32 v = mix(k, p, in, inputs);
-        if (bytes == TV_BYTES)
-            tv_store_f32(dst, v);
-        else
-            tv_store_first(dst, (tv_u8)v, bytes);
+        in[c] = tv_widen_f32(type, row->src[c], x);
+    for (int p = 0; p < outputs; p++)
+        color_store(type, row->dst[p], x, n, color_mix(k, p, in, inputs));
+}
+
+/* With the numbers of channels known to the compiler. */
+TAMIS_INLINE void matrix(const tamis_tile *t, const void *coef, tamis_type type)
+{
+    const color_coef copy = *(const color_coef *)coef, *k = &copy;
+    if (k->inputs == 1) {
+        COLOR_EACH(t, k, mix_block, type, 1, k->outputs)
+    } else if (k->outputs == 1) {
+        COLOR_EACH(t, k, mix_block, type, 3, 1)
+    } else {
+        COLOR_EACH(t, k, mix_block, type, 3, 3)
     }
 }
+#endif
 
-static void matrix_f32(const tamis_tile *t, const void *coef, void *scratch)
-{
-    const color_coef *k = coef;
-    (void)scratch;
-    for (int y = 0; y < t->h; y++)
-        for (int x = 0; x < t->w; x += LANES) {
-            if (k->inputs == 1)
-                mix_block(t, k, y, x, 1);
-            else
-                mix_block(t, k, y, x, 3);
-        }
-}
+#define KERNEL(stage, fn, suffix, type)                                                            \
+    static void stage##_##suffix(const tamis_tile *t, const void *coef, void *scratch)             \
+    {                                                                                              \
+        (void)scratch;                                                                             \
+        fn(t, coef, type);                                                                         \
+    }
+#define KERNELS(stage, fn)                                                                         \
+    KERNEL(stage, fn, u8, TAMIS_U8)                                                                \
+    KERNEL(stage, fn, u16, TAMIS_U16)                                                              \
+    KERNEL(stage, fn, f32, TAMIS_F32)
+#if defined(TAMIS_HAVE_FMA)
+KERNELS(matrix, matrix)
+#endif
+KERNELS(to_lab, TAMIS_FN(tamis_priv_color_to_lab))
+KERNELS(from_lab, TAMIS_FN(tamis_priv_color_from_lab))
 
+/* Lab is computed in binary32 where the reference uses binary64. Its three cube roots are within
+ * 3e-7 of their size, and 500 times the difference of two is stored: 3e-4 at worst, in colors far
+ * from gray. Back, red is 3.2 x - 1.5 y - 0.5 z, which near black is multiplied by 12.92. Integers
+ * come out as the nearest level or, where the exact value lies beside a tie, one off. */
 const tamis_kernel TAMIS_FN(color_kernels)[] = {
+#if defined(TAMIS_HAVE_FMA)
+    {"matrix", TAMIS_U8, TV_CPU, matrix_u8, 0},
+    {"matrix", TAMIS_U16, TV_CPU, matrix_u16, 0},
     {"matrix", TAMIS_F32, TV_CPU, matrix_f32, 0},
+#endif
+    {"to_lab", TAMIS_U8, TV_CPU, to_lab_u8, 1},
+    {"to_lab", TAMIS_U16, TV_CPU, to_lab_u16, 1},
+    {"to_lab", TAMIS_F32, TV_CPU, to_lab_f32, 3e-4},
+    {"from_lab", TAMIS_U8, TV_CPU, from_lab_u8, 1},
+    {"from_lab", TAMIS_U16, TV_CPU, from_lab_u16, 1},
+    {"from_lab", TAMIS_F32, TV_CPU, from_lab_f32, 1e-5},
     {.fn = NULL},
 };
-
-#else
-const tamis_kernel TAMIS_FN(color_kernels)[] = {{.fn = NULL}};
-#endif

@@ -226,6 +226,11 @@ TAMIS_INLINE tv_s32 tv_load_widen_u8_s32(const void *p)
     return (tv_s32)_mm512_cvtepu8_epi32((__m128i)q);
 #elif defined(TAMIS_AVX2)
     return (tv_s32)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
+#elif defined(TAMIS_SSE2)
+    __m128i bytes = _mm_cvtsi32_si128(
+                (int)(q[0] | (uint32_t)q[1] << 8 | (uint32_t)q[2] << 16 | (uint32_t)q[3] << 24)),
+            zero = _mm_setzero_si128();
+    return (tv_s32)_mm_unpacklo_epi16(_mm_unpacklo_epi8(bytes, zero), zero);
 #else
     return __builtin_convertvector(q, tv_s32);
 #endif

@@ -30,11 +30,9 @@ TAMIS_INLINE tv_f32 tv_muladd_f32(tv_f32 a, tv_f32 b, tv_f32 c)
 /* A vector of samples from index i on, as floats. */
 TAMIS_INLINE tv_f32 tv_widen_f32(tamis_type type, const void *row, ptrdiff_t i)
 {
-    tv_u8q u8;
     switch (type) {
     case TAMIS_U8:
-        memcpy(&u8, (const uint8_t *)row + i, sizeof u8);
-        return __builtin_convertvector(__builtin_convertvector(u8, tv_s32), tv_f32);
+        return __builtin_convertvector(tv_load_widen_u8_s32((const uint8_t *)row + i), tv_f32);
     case TAMIS_U16:
         return __builtin_convertvector(tv_load_widen_u16((const uint16_t *)row + i), tv_f32);
     case TAMIS_S16:
