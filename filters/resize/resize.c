@@ -82,13 +82,13 @@ static tamis_box need(const void *coef, tamis_rect part)
     return (tamis_box){x, y, w < c->x.in - x ? w : c->x.in - x, h < c->y.in - y ? h : c->y.in - y};
 }
 
-/* The buffers of a band of up to 16 rows (resize_turn.h), or a row of column sums. */
+/* The buffers of a band of up to 16 rows (resize_turn.h), or a row of sums. */
 static size_t scratch_bytes(const void *coef, int w, int h, int step)
 {
     const struct resize_coef *c = coef;
     size_t sums = (size_t)resize_pitch((ptrdiff_t)span(&c->x, w) * step);
     (void)h;
-    if (c->way == RESIZE_LONG)
+    if (c->way != RESIZE_BANDS)
         return sums * sizeof(float);
     return (RESIZE_CHUNK + 64 * (size_t)step) * 64 +
            16 * sums * (c->x.q ? sizeof(int16_t) : sizeof(float));
@@ -105,7 +105,7 @@ static void choose_way(const tamis_node *node, struct resize_coef *c, int fixed,
 {
     int halves = c->x.taps == 2 && c->y.taps == 2 && node->w == 2 * (int64_t)node->out_w &&
                  node->h == 2 * (int64_t)node->out_h;
-    if (halves && fixed && step == 1)
+    if (halves)
         c->way = RESIZE_HALVES;
     else if (!fixed && c->x.taps > RESIZE_CHUNK / 2 / step)
         c->way = RESIZE_LONG;
@@ -113,14 +113,19 @@ static void choose_way(const tamis_node *node, struct resize_coef *c, int fixed,
         c->way = RESIZE_BANDS;
 }
 
+enum { HALVES_TILE = 8192 };
+
 static tamis_status make_weights(tamis_node *node, struct resize_coef *c)
 {
     int step = node->in.layout == TAMIS_PACKED ? node->in.channels : 1;
     int fixed = strcmp(node->stage, "fixed") == 0;
     choose_way(node, c, fixed, step);
+    if (c->way == RESIZE_HALVES)
+        node->tile_w = HALVES_TILE; /* memory is read fastest in long rows */
     TAMIS_TRY(tamis_priv_resize_weights(node, fixed, &c->x));
     TAMIS_TRY(tamis_priv_resize_weights(node, fixed, &c->y));
-    return fixed ? tamis_priv_resize_groups(node, &c->x, step, &c->groups) : TAMIS_OK;
+    return fixed && c->way == RESIZE_BANDS ? tamis_priv_resize_groups(node, &c->x, step, &c->groups)
+                                           : TAMIS_OK;
 }
 
 static tamis_status plan(tamis_node *node)

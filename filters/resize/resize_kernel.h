@@ -87,6 +87,8 @@ static inline ptrdiff_t resize_pitch(ptrdiff_t n)
 /* Kernels in files of their own; here TAMIS_ISA is defined only where kernels are compiled. */
 #ifdef TAMIS_ISA
 void TAMIS_FN(tamis_priv_resize_fixed)(const tamis_tile *t, const void *coef, void *scratch);
+void TAMIS_FN(tamis_priv_resize_halves)(const tamis_tile *t, const void *coef, void *scratch,
+                                        tamis_type type);
 #endif
 
 #endif

@@ -300,7 +300,9 @@ TAMIS_INLINE void tile(const tamis_tile *t, const void *coef, void *scratch, tam
     const struct resize_coef *c = coef;
     int32_t last = t->x + t->w - 1;
     ptrdiff_t n = (c->x.start[last] + resize_count(&c->x, last) - t->from.x) * t->step;
-    if (c->way == RESIZE_LONG)
+    if (c->way == RESIZE_HALVES)
+        TAMIS_FN(tamis_priv_resize_halves)(t, coef, scratch, type);
+    else if (c->way == RESIZE_LONG)
         tile_rows(t, c, n, scratch, type);
     else
         tile_bands(t, c, n, scratch, type);

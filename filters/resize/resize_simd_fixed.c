@@ -192,35 +192,6 @@ static void tile_groups(const tamis_tile *t, const struct resize_coef *c, ptrdif
 }
 #endif
 
-/* ---- means of 2x2 pixels */
-
-TAMIS_INLINE tv_s16 add_neighbors(const uint8_t *p)
-{
-    tv_u16 v = (tv_u16)tv_load_u8(p);
-    return (tv_s16)((v & 0xff) + (v >> 8));
-}
-
-/* Two samples down and two across, one channel. */
-TAMIS_INLINE void row_halves(const uint8_t *a, const uint8_t *b, uint8_t *out, int n)
-{
-    for (int i = 0; i < n; i += TV_BYTES) {
-        tv_u16 low = (tv_u16)(add_neighbors(a + 2 * i) + add_neighbors(b + 2 * i) + 2) >> 2;
-        tv_u16 high = (tv_u16)(add_neighbors(a + 2 * i + TV_BYTES) +
-                               add_neighbors(b + 2 * i + TV_BYTES) + 2) >>
-                      2;
-        int left = n - i < TV_BYTES ? n - i : TV_BYTES;
-        tv_store_first(out + i, tv_narrow_u16(low, high), (size_t)left);
-    }
-}
-
-static void tile_halves(const tamis_tile *t, const struct resize_coef *c)
-{
-    for (int j = 0; j < t->h; j++) {
-        const void *const *r = t->src[0] + (c->y.start[t->y + j] - t->from.y);
-        row_halves(r[0], r[1], (uint8_t *)t->dst[0] + j * t->dst_stride[0], t->w);
-    }
-}
-
 /* ---- the kernel */
 
 void TAMIS_FN(tamis_priv_resize_fixed)(const tamis_tile *t, const void *coef, void *scratch)
@@ -229,7 +200,7 @@ void TAMIS_FN(tamis_priv_resize_fixed)(const tamis_tile *t, const void *coef, vo
     int32_t last = t->x + t->w - 1;
     ptrdiff_t n = (c->x.start[last] + resize_count(&c->x, last) - t->from.x) * t->step;
     if (c->way == RESIZE_HALVES) {
-        tile_halves(t, c);
+        TAMIS_FN(tamis_priv_resize_halves)(t, c, scratch, TAMIS_U8);
         return;
     }
 #if defined(TAMIS_AVX512)
