@@ -6,13 +6,6 @@ _Static_assert(sizeof(struct warp_block) <= WARP_SCRATCH, "a block does not fit 
 
 /* ---- positions */
 
-TAMIS_INLINE int64_t fixed(double v)
-{
-    v = v >= -WARP_FAR ? v : -WARP_FAR;
-    v = v <= WARP_FAR ? v : WARP_FAR;
-    return (int64_t)__builtin_llrint(v * 0x1p32);
-}
-
 /* What the lanes of both vectors of steps() are ahead of the first. */
 static void make_ramp(int64_t step, int64_t *ramp)
 {
@@ -40,42 +33,37 @@ TAMIS_INLINE void steps(int64_t first, int64_t step, const int64_t *ramp, int n,
     }
 }
 
-/* From positions in double precision. */
-TAMIS_INLINE void round_positions(const double *p, int n, int64_t bias, int32_t *whole,
-                                  uint32_t *fraction)
-{
-    int i = 0;
-#if defined(TAMIS_AVX512)
-    const __m512d far = _mm512_set1_pd(WARP_FAR), scale = _mm512_set1_pd(0x1p32);
-    for (; i < n; i += 8) {
-        __m512d v = _mm512_max_pd(_mm512_loadu_pd(p + i), _mm512_sub_pd(_mm512_setzero_pd(), far));
-        v = _mm512_mul_pd(_mm512_min_pd(v, far), scale);
-        __m512i q = _mm512_add_epi64(_mm512_cvtpd_epi64(v), _mm512_set1_epi64(bias));
-        _mm256_storeu_si256((__m256i *)(void *)(fraction + i), _mm512_cvtepi64_epi32(q));
-        q = _mm512_srli_epi64(q, 32);
-        _mm256_storeu_si256((__m256i *)(void *)(whole + i), _mm512_cvtepi64_epi32(q));
-    }
-#endif
-    for (; i < n; i++) {
-        int64_t q = fixed(p[i]) + bias;
-        whole[i] = (int32_t)(q >> 32);
-        fraction[i] = (uint32_t)q;
-    }
-}
-
 TAMIS_INLINE void affine_block(const struct warp_job *k, int64_t bias)
 {
     const double *m = k->c->m;
     int32_t x = k->t->x + k->i, y = k->t->y + k->j, first = x / WARP_BLOCK * WARP_BLOCK;
-    int64_t px = fixed(m[0] * first + (m[1] * y + m[2])) + (x - first) * k->c->step_x;
-    int64_t py = fixed(m[3] * first + (m[4] * y + m[5])) + (x - first) * k->c->step_y;
+    int64_t px = warp_fixed(m[0] * first + (m[1] * y + m[2])) + (x - first) * k->c->step_x;
+    int64_t py = warp_fixed(m[3] * first + (m[4] * y + m[5])) + (x - first) * k->c->step_y;
     steps(px + bias, k->c->step_x, k->b->ramp_x, k->n, k->b->x, k->b->fx);
     steps(py + bias, k->c->step_y, k->b->ramp_y, k->n, k->b->y, k->b->fy);
 }
 
-static void perspective_block(const struct warp_job *k)
+/* The higher and the lower halves of the lanes of a, then of b. */
+TAMIS_INLINE void store_halves(tv_s64 a, tv_s64 b, int32_t *whole, uint32_t *fraction)
 {
-    enum { DOUBLES = TV_BYTES / 8 };
+    tv_s32 high = warp_high_halves(a, b), low = warp_low_halves(a, b);
+#if defined(TAMIS_AVX512)
+    const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+    high = (tv_s32)_mm512_permutexvar_epi64(order, (__m512i)high);
+    low = (tv_s32)_mm512_permutexvar_epi64(order, (__m512i)low);
+#elif defined(TAMIS_AVX2)
+    high = (tv_s32)_mm256_permute4x64_epi64((__m256i)high, 0xd8);
+    low = (tv_s32)_mm256_permute4x64_epi64((__m256i)low, 0xd8);
+#endif
+    tv_store_s32(whole, high);
+    tv_store_s32(fraction, low);
+}
+
+enum { DOUBLES = TV_BYTES / 8 };
+
+static void perspective_block(const struct warp_job *k, int64_t bias)
+{
+    struct warp_block *b = k->b;
     const double *m = k->c->m;
     int32_t x = k->t->x + k->i, y = k->t->y + k->j;
     tv_f64 none = {0}, column, next = none + DOUBLES;
@@ -84,35 +72,38 @@ static void perspective_block(const struct warp_job *k)
     tv_f64 bd = none + (m[7] * y + m[8]);
     for (int l = 0; l < DOUBLES; l++)
         column[l] = x + l;
-    for (int i = 0; i < k->n; i += DOUBLES, column += next) {
-        tv_f64 q = 1 / (ad * column + bd);
-        tv_store_f64(k->b->px + i, (ax * column + bx) * q);
-        tv_store_f64(k->b->py + i, (ay * column + by) * q);
+    for (int i = 0; i < k->n; i += LANES) {
+        tv_s64 px[2], py[2];
+        for (int half = 0; half < 2; half++, column += next) {
+            tv_f64 q = 1 / (ad * column + bd);
+            px[half] = warp_fixed_vector((ax * column + bx) * q) + bias;
+            py[half] = warp_fixed_vector((ay * column + by) * q) + bias;
+        }
+        store_halves(px[0], px[1], b->x + i, b->fx + i);
+        store_halves(py[0], py[1], b->y + i, b->fy + i);
     }
 }
 
-static void map_block(const struct warp_job *k)
+/* Of the numbers of one channel of the map. */
+static void map_axis(const float *map, int n, int64_t bias, int32_t *whole, uint32_t *fraction)
 {
-    struct warp_block *b = k->b;
-    const float *map_x = (const float *)k->t->guide[0][k->j] + k->i;
-    const float *map_y = (const float *)k->t->guide[1][k->j] + k->i;
-    for (int i = 0; i < k->n; i++) {
-        b->px[i] = (double)map_x[i];
-        b->py[i] = (double)map_y[i];
+    for (int i = 0; i < n; i += LANES) {
+        float lanes[LANES] = {0};
+        tv_f32h a, b;
+        memcpy(lanes, map + i, (size_t)(n - i < LANES ? n - i : LANES) * sizeof *lanes);
+        memcpy(&a, lanes, sizeof a);
+        memcpy(&b, lanes + DOUBLES, sizeof b);
+        store_halves(warp_fixed_vector(__builtin_convertvector(a, tv_f64)) + bias,
+                     warp_fixed_vector(__builtin_convertvector(b, tv_f64)) + bias, whole + i,
+                     fraction + i);
     }
-    for (int i = k->n; i % 8; i++)
-        b->px[i] = b->py[i] = 0;
 }
 
-static void general_block(const struct warp_job *k, int64_t bias)
+static void map_block(const struct warp_job *k, int64_t bias)
 {
     struct warp_block *b = k->b;
-    if (k->c->kind == WARP_MAP)
-        map_block(k);
-    else
-        perspective_block(k);
-    round_positions(b->px, k->n, bias, b->x, b->fx);
-    round_positions(b->py, k->n, bias, b->y, b->fy);
+    map_axis((const float *)k->t->guide[0][k->j] + k->i, k->n, bias, b->x, b->fx);
+    map_axis((const float *)k->t->guide[1][k->j] + k->i, k->n, bias, b->y, b->fy);
 }
 
 static void set_positions(const struct warp_job *k, int bits)
@@ -120,8 +111,10 @@ static void set_positions(const struct warp_job *k, int bits)
     int64_t bias = (int64_t)1 << (31 - bits);
     if (k->c->kind == WARP_AFFINE)
         affine_block(k, bias);
+    else if (k->c->kind == WARP_PERSPECTIVE)
+        perspective_block(k, bias);
     else
-        general_block(k, bias);
+        map_block(k, bias);
 }
 
 /* ---- inside or not */
@@ -262,27 +255,115 @@ static void sample_block(const struct warp_job *k, const struct warp_way *way, c
         memcpy(to, out, (size_t)k->n * way->pixel);
 }
 
-/* Asks for the part of the source that an affine tile samples, line by line: turned, it comes from
- * so many rows that the hardware does not see what comes next. */
+/* Positions below this are near. */
+#define WARP_NEAR 0x1p18
+
+/* Whether all positions are near: those within the tile lie between those of its corners, unless
+ * the horizon runs through. */
+static int is_near(const struct warp_job *k)
+{
+    const double *m = k->c->m;
+    int signs = 0;
+    for (int i = 0; i < 4; i++) {
+        double x = k->t->x + (i % 2 ? k->t->w : 0), y = k->t->y + (i / 2 ? k->t->h : 0);
+        double d = m[6] * x + m[7] * y + m[8], most = WARP_NEAR * __builtin_fabs(d);
+        if (!(__builtin_fabs(m[0] * x + m[1] * y + m[2]) < most &&
+              __builtin_fabs(m[3] * x + m[4] * y + m[5]) < most))
+            return 0;
+        signs |= d > 0 ? 1 : 2;
+    }
+    return signs < 3;
+}
+
+/* Fills in what is known of a perspective. Along a row x / d changes in the direction of
+ * x' d - x d', which is the same for all its columns and changes evenly from row to row; down a
+ * column likewise. */
+static void tame(struct warp_job *k)
+{
+    const double *m = k->c->m;
+    const double left = k->t->x, right = left + k->t->w, top = k->t->y, bottom = top + k->t->h;
+    k->tame = k->c->kind == WARP_PERSPECTIVE && is_near(k);
+    for (int axis = 0; axis < 2 && k->tame; axis++) {
+        const double *a = m + 3 * axis, *d = m + 6;
+        double across[2] = {a[0] * (d[1] * top + d[2]) - d[0] * (a[1] * top + a[2]),
+                            a[0] * (d[1] * bottom + d[2]) - d[0] * (a[1] * bottom + a[2])};
+        double down[2] = {a[1] * (d[0] * left + d[2]) - d[1] * (a[0] * left + a[2]),
+                          a[1] * (d[0] * right + d[2]) - d[1] * (a[0] * right + a[2])};
+        k->tame = (across[0] < 0) == (across[1] < 0) && (down[0] < 0) == (down[1] < 0);
+        k->corner[axis] = (across[0] < 0 ? 3 : 0) + (down[0] < 0 ? 12 : 0);
+    }
+}
+
+/* Asks for the part of the source that a tile samples, line by line: turned, it comes from so many
+ * rows that the hardware does not see what comes next. */
 static void prefetch(const struct warp_job *k, size_t pixel)
 {
     const double *m = k->c->m;
-    double w = k->t->w - 1, h = k->t->h - 1;
-    double x = m[0] * k->t->x + m[1] * k->t->y + m[2], y = m[3] * k->t->x + m[4] * k->t->y + m[5];
-    double left = x + (m[0] < 0 ? m[0] * w : 0) + (m[1] < 0 ? m[1] * h : 0);
-    double top = y + (m[3] < 0 ? m[3] * w : 0) + (m[4] < 0 ? m[4] * h : 0);
-    double right = left + __builtin_fabs(m[0] * w) + __builtin_fabs(m[1] * h) + 2;
-    double bottom = top + __builtin_fabs(m[3] * w) + __builtin_fabs(m[4] * h) + 2;
+    double left = k->w, top = k->h, right = 0, bottom = 0;
+    for (int i = 0; i < 4; i++) {
+        double x = k->t->x + (i % 2 ? k->t->w - 1 : 0), y = k->t->y + (i / 2 ? k->t->h - 1 : 0);
+        double d = m[6] * x + m[7] * y + m[8];
+        double sx = (m[0] * x + m[1] * y + m[2]) / d, sy = (m[3] * x + m[4] * y + m[5]) / d;
+        left = sx < left ? sx : left;
+        top = sy < top ? sy : top;
+        right = sx > right ? sx : right;
+        bottom = sy > bottom ? sy : bottom;
+    }
     left = left > 0 ? left : 0;
     top = top > 0 ? top : 0;
-    right = right < k->w ? right : k->w;
-    bottom = bottom < k->h ? bottom : k->h;
+    right = right + 2 < k->w ? right + 2 : k->w;
+    bottom = bottom + 2 < k->h ? bottom + 2 : k->h;
     if (!(left < right && top < bottom && (right - left) * (bottom - top) < PREFETCH_MOST))
         return;
     size_t first = (size_t)left * pixel, end = (size_t)__builtin_ceil(right) * pixel;
     for (ptrdiff_t row = (ptrdiff_t)top; row < (ptrdiff_t)bottom; row++)
         for (size_t at = first; at < end + 63; at += 64)
             __builtin_prefetch(k->data + row * k->stride + (at < end ? at : end - 1));
+}
+
+void TAMIS_FN(tamis_priv_warp_scattered)(const struct warp_job *k, const struct warp_way *way,
+                                         int n)
+{
+    struct warp_job job = *k;
+    const char *base;
+    uint32_t skip;
+    job.n = n;
+    classify(&job, way);
+    int near = set_origin(&job, n, &base, &skip);
+    sample_mixed(&job, way, base, skip, near, job.b->out);
+}
+
+/* Pixels from column k->i of the tile to the end of a block or of the tile. */
+static int to_block_end(const struct warp_job *k)
+{
+    int left = WARP_BLOCK - (k->t->x + k->i) % WARP_BLOCK;
+    return left < k->t->w - k->i ? left : k->t->w - k->i;
+}
+
+static void sample_row(struct warp_job *k, const struct warp_way *way, int from, int end)
+{
+    char *row = (char *)k->t->dst[0] + k->j * k->t->dst_stride[0];
+    for (k->i = from; k->i < end; k->i += k->n) {
+        k->n = to_block_end(k);
+        set_positions(k, way->bits);
+        sample_block(k, way, row + (size_t)k->i * way->pixel);
+    }
+}
+
+/* Four rows at a time. */
+static void sample_band(struct warp_job *k, const struct warp_way *way)
+{
+    int first = k->j;
+    for (k->i = 0; k->i < k->t->w;) {
+        int from = k->i, n = to_block_end(k), whole = n & ~3;
+        k->n = whole;
+        if (!way->band(k, way))
+            whole = 0;
+        for (; whole < n && k->j < first + 4; k->j++)
+            sample_row(k, way, from + whole, from + n);
+        k->j = first;
+        k->i = from + n;
+    }
 }
 
 void TAMIS_FN(tamis_priv_warp_tile)(const tamis_tile *t, const void *coef, void *scratch,
@@ -298,20 +379,18 @@ void TAMIS_FN(tamis_priv_warp_tile)(const tamis_tile *t, const void *coef, void 
                          .h = whole->h,
                          .row_bytes = (int64_t)whole->w * (int64_t)way->pixel};
     k.far_rows = !fits_offsets(&k, whole->h);
-    if (k.c->kind == WARP_AFFINE) {
+    tame(&k);
+    if (k.c->kind == WARP_AFFINE || k.tame)
         prefetch(&k, way->pixel);
+    if (k.c->kind == WARP_AFFINE) {
         make_ramp(k.c->step_x, k.b->ramp_x);
         make_ramp(k.c->step_y, k.b->ramp_y);
     }
-    for (k.j = 0; k.j < t->h; k.j++) {
-        char *row = (char *)t->dst[0] + k.j * t->dst_stride[0];
-        for (k.i = 0; k.i < t->w; k.i += k.n) {
-            int left = WARP_BLOCK - (t->x + k.i) % WARP_BLOCK;
-            k.n = left < t->w - k.i ? left : t->w - k.i;
-            set_positions(&k, way->bits);
-            sample_block(&k, way, row + (size_t)k.i * way->pixel);
-        }
-    }
+    if (way->band)
+        for (; k.j + 4 <= t->h; k.j += 4)
+            sample_band(&k, way);
+    for (; k.j < t->h; k.j++)
+        sample_row(&k, way, 0, t->w);
 }
 
 /* ---- nearest: nothing but addresses and copies */

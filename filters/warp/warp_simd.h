@@ -22,9 +22,8 @@ enum { WARP_ROOM = WARP_BLOCK + 16 };
 struct warp_block {
     int32_t x[WARP_ROOM], y[WARP_ROOM];    /* the sample to the left and above */
     uint32_t fx[WARP_ROOM], fy[WARP_ROOM]; /* fractions, 2^-32 */
-    double px[WARP_ROOM], py[WARP_ROOM];
-    int64_t ramp_x[LANES], ramp_y[LANES]; /* affine: see steps() */
-    uint32_t where[WARP_ROOM];            /* inside the source, or outside, or neither */
+    int64_t ramp_x[LANES], ramp_y[LANES];  /* affine: see steps() */
+    uint32_t where[WARP_ROOM];             /* inside the source, or outside, or neither */
     /* What a span keeps for its pixels: offsets, weights, samples. */
     int32_t at[WARP_ROOM];
     uint32_t wx[WARP_ROOM], wy[WARP_ROOM];
@@ -43,6 +42,8 @@ struct warp_job {
     ptrdiff_t stride;
     int32_t w, h;
     int64_t row_bytes; /* of the source's pixels */
+    int tame;          /* perspective: positions are near and known to grow in one direction */
+    int corner[2];     /* then, of any 4x4 pixels, those least across and down, row by row */
     int far_rows;      /* offsets of rows from the first may not fit 32 bits */
     int i, j, n;       /* the block's first column and row in the tile, and its pixels */
 };
@@ -54,6 +55,11 @@ typedef void (*warp_span_fn)(const struct warp_job *k, const char *base, uint32_
 /* Samples pixel i, wherever its samples lie. */
 typedef void (*warp_pixel_fn)(const struct warp_job *k, int i, void *out);
 
+struct warp_way;
+/* Samples four rows of k->n pixels, a multiple of 4, from k->i, k->j on, to where they go; 0 when
+ * the map does not suit it. */
+typedef int (*warp_band_fn)(const struct warp_job *k, const struct warp_way *way);
+
 /* A way of sampling. Spans may be taken where low <= x <= w - high_x, and likewise y. */
 struct warp_way {
     tamis_type type;
@@ -62,7 +68,8 @@ struct warp_way {
     size_t pixel; /* bytes of a result */
     warp_span_fn span;
     warp_pixel_fn one;
-    int exact; /* 1: a span of whole vectors writes nothing more */
+    int exact;         /* 1: a span of whole vectors writes nothing more */
+    warp_band_fn band; /* NULL: there are only spans */
 };
 
 TAMIS_INLINE size_t warp_size(tamis_type type)
@@ -91,6 +98,36 @@ TAMIS_INLINE tv_s32 warp_high_halves(tv_s64 a, tv_s64 b)
     return (tv_s32)_mm256_shuffle_ps((__m256)a, (__m256)b, 0xdd);
 #else
     return __builtin_shufflevector((tv_s32)a, (tv_s32)b, 1, 3, 5, 7);
+#endif
+}
+
+/* ---- positions */
+
+TAMIS_INLINE int64_t warp_fixed(double v)
+{
+    v = v >= -WARP_FAR ? v : -WARP_FAR;
+    v = v <= WARP_FAR ? v : WARP_FAR;
+    return (int64_t)__builtin_llrint(v * 0x1p32);
+}
+
+TAMIS_INLINE tv_s64 warp_fixed_vector(tv_f64 v)
+{
+#if defined(TAMIS_AVX512)
+    const __m512d far = _mm512_set1_pd(WARP_FAR), scale = _mm512_set1_pd(0x1p32);
+    __m512d w = _mm512_max_pd((__m512d)v, _mm512_sub_pd(_mm512_setzero_pd(), far));
+    return (tv_s64)_mm512_cvtpd_epi64(_mm512_mul_pd(_mm512_min_pd(w, far), scale));
+#else
+    /* The nearest whole number and what is left, which is exact, are rounded by adding a number
+     * whose last bit is 1. */
+    const tv_f64 none = {0}, round = none + 0x1.8p52;
+    const tv_f64 far = none + WARP_FAR, near = none - WARP_FAR;
+    tv_s64 inside = v >= near;
+    v = (tv_f64)(((tv_s64)v & inside) | ((tv_s64)near & ~inside));
+    inside = v <= far;
+    v = (tv_f64)(((tv_s64)v & inside) | ((tv_s64)far & ~inside));
+    tv_f64 whole = v + round;
+    tv_f64 rest = (v - (whole - round)) * 0x1p32 + round;
+    return (((tv_s64)whole - (tv_s64)round) << 32) + ((tv_s64)rest - (tv_s64)round);
 #endif
 }
 
@@ -153,8 +190,26 @@ TAMIS_INLINE void warp_fill(const struct warp_job *k, tamis_type type, size_t pi
     warp_fill_samples(k, type, pixels * (size_t)k->t->step, out);
 }
 
+/* The n pixels of the block's first positions, which may be anywhere, to the block's out. */
+void TAMIS_FN(tamis_priv_warp_scattered)(const struct warp_job *k, const struct warp_way *way,
+                                         int n);
+
 /* All of a tile. */
 void TAMIS_FN(tamis_priv_warp_tile)(const tamis_tile *t, const void *coef, void *scratch,
                                     const struct warp_way *way);
+
+#if defined(TAMIS_AVX512)
+#define WARP_SQUARES(T, STEP)                                                                      \
+    int TAMIS_FN(tamis_priv_warp_squares_##T##_##STEP)(const struct warp_job *k,                   \
+                                                       const struct warp_way *way)
+WARP_SQUARES(u8, 1);
+WARP_SQUARES(u8, 2);
+WARP_SQUARES(u8, 3);
+WARP_SQUARES(u8, 4);
+WARP_SQUARES(u16, 1);
+WARP_SQUARES(s16, 1);
+WARP_SQUARES(f32, 1);
+#undef WARP_SQUARES
+#endif
 
 #endif

@@ -2,22 +2,7 @@
 /* Fast rows of interp=linear. Pictures of one channel are sampled a vector of pixels at a time: one
  * gather brings both samples of a row. Packed channels are sampled a pixel at a time, one lane per
  * channel. */
-#include "warp_lanes.h"
-
-/* ---- fractions of a vector of pixels */
-
-/* (2^14 - f, f) in the halves of each lane. */
-TAMIS_INLINE tv_s16 weights_u8(const uint32_t *fraction)
-{
-    tv_u32 f = tv_load_u32(fraction) >> 18;
-    return (tv_s16)((f << 16) - f + 16384);
-}
-
-TAMIS_INLINE tv_f32 fractions(const uint32_t *fraction)
-{
-    tv_s32 f = (tv_s32)(tv_load_u32(fraction) >> 8);
-    return __builtin_convertvector(f, tv_f32) * 0x1p-24f;
-}
+#include "warp_linear.h"
 
 /* ---- u8, one channel */
 
@@ -28,7 +13,6 @@ static void span_u8_1(const struct warp_job *k, const char *base, uint32_t skip,
     struct warp_block *b = k->b;
     const char *below = base + k->stride;
     char *quads = (char *)b->samples;
-    const tv_s32 half = (tv_s32){0} + 64, half_y = (tv_s32){0} + (1 << 20);
     warp_store_offsets(k, skip, i, end, 1);
     for (int l = i; l < end; l++) {
         memcpy(quads + 4 * l, base + b->at[l], 2);
@@ -36,22 +20,13 @@ static void span_u8_1(const struct warp_job *k, const char *base, uint32_t skip,
     }
     for (; i < end; i += LANES, out += LANES) {
         tv_u32 v = tv_load_u32(quads + 4 * i);
-        tv_s16 wx = weights_u8(b->fx + i), wy = weights_u8(b->fy + i);
-        tv_s32 t = tv_dot_s16(half, warp_two_bytes(v, 0), wx) >> 7;
-        tv_s32 u = tv_dot_s16(half, warp_two_bytes(v, 1), wx) >> 7;
-        warp_store_bytes(out, tv_dot_s16(half_y, (tv_s16)(t | u << 16), wy) >> 21);
+        tv_s16 wx = warp_weights_u8(tv_load_u32(b->fx + i)),
+               wy = warp_weights_u8(tv_load_u32(b->fy + i));
+        warp_store_bytes(out, warp_blend_bytes(v, wx, wy));
     }
 }
 
 /* ---- binary32, one channel */
-
-/* a + (b - a) f; where f is 0, a whatever b is. */
-TAMIS_INLINE tv_f32 between(tv_f32 a, tv_f32 b, tv_f32 f, int any_value)
-{
-    tv_f32 v = a + (b - a) * f;
-    tv_s32 none = f == 0;
-    return any_value ? (tv_f32)(((tv_s32)a & none) | ((tv_s32)v & ~none)) : v;
-}
 
 /* Pairs of floats, from the order of 64-bit lanes that warp_low_halves() takes. */
 TAMIS_INLINE void load_floats(const uint64_t *pairs, tv_f32 *left, tv_f32 *right)
@@ -88,20 +63,13 @@ static void span_f32_1(const struct warp_job *k, const char *base, uint32_t skip
         memcpy(bottom + l, below + n->at[l], 8);
     }
     for (; i < end; i += LANES, out += sizeof(tv_f32)) {
-        tv_f32 fx = fractions(n->fx + i), fy = fractions(n->fy + i), a, b, c, d;
+        tv_f32 fx = warp_fractions(tv_load_u32(n->fx + i)),
+               fy = warp_fractions(tv_load_u32(n->fy + i)), a, b, c, d;
         load_floats(top + i, &a, &b);
         load_floats(bottom + i, &c, &d);
-        tv_store_f32(out, between(between(a, b, fx, 1), between(c, d, fx, 1), fy, 1));
+        tv_store_f32(out,
+                     warp_between(warp_between(a, b, fx, 1), warp_between(c, d, fx, 1), fy, 1));
     }
-}
-
-/* The two 16-bit samples of each lane. */
-TAMIS_INLINE void split_16(tv_u32 v, tamis_type type, tv_f32 *a, tv_f32 *b)
-{
-    tv_s32 low = type == TAMIS_U16 ? (tv_s32)(v & 0xffff) : (tv_s32)(v << 16) >> 16;
-    tv_s32 high = type == TAMIS_U16 ? (tv_s32)(v >> 16) : (tv_s32)v >> 16;
-    *a = __builtin_convertvector(low, tv_f32);
-    *b = __builtin_convertvector(high, tv_f32);
 }
 
 TAMIS_INLINE void span_16_1(const struct warp_job *k, const char *base, uint32_t skip, int i,
@@ -116,10 +84,12 @@ TAMIS_INLINE void span_16_1(const struct warp_job *k, const char *base, uint32_t
         memcpy(bottom + l, below + n->at[l], 4);
     }
     for (; i < end; i += LANES, out += 2 * LANES) {
-        tv_f32 fx = fractions(n->fx + i), fy = fractions(n->fy + i), a, b, c, d;
-        split_16(tv_load_u32(top + i), type, &a, &b);
-        split_16(tv_load_u32(bottom + i), type, &c, &d);
-        tv_s32 v = tv_round_f32(between(between(a, b, fx, 0), between(c, d, fx, 0), fy, 0));
+        tv_f32 fx = warp_fractions(tv_load_u32(n->fx + i)),
+               fy = warp_fractions(tv_load_u32(n->fy + i)), a, b, c, d;
+        warp_split_16(tv_load_u32(top + i), type, &a, &b);
+        warp_split_16(tv_load_u32(bottom + i), type, &c, &d);
+        tv_s32 v =
+            tv_round_f32(warp_between(warp_between(a, b, fx, 0), warp_between(c, d, fx, 0), fy, 0));
         tv_u16 narrow = tv_narrow_s32(v, v);
         memcpy(out, &narrow, LANES * 2);
     }
@@ -147,8 +117,8 @@ TAMIS_INLINE void span_u8_packed(const struct warp_job *k, const char *base, uin
     const tv_s32 half = (tv_s32){0} + 64, half_y = (tv_s32){0} + (1 << 20);
     warp_store_offsets(k, skip, i, end, (uint32_t)step);
     for (int l = i; l < end; l += LANES) {
-        tv_store_s16(b->wx + l, weights_u8(b->fx + l));
-        tv_store_s16(b->wy + l, weights_u8(b->fy + l));
+        tv_store_s16(b->wx + l, warp_weights_u8(tv_load_u32(b->fx + l)));
+        tv_store_s16(b->wy + l, warp_weights_u8(tv_load_u32(b->fy + l)));
     }
     for (int l = i; l < end; l++) {
         memcpy(&b->samples[2 * l], base + b->at[l], 8);
@@ -272,11 +242,17 @@ EDGE(f32, TAMIS_F32)
 
 /* ---- rows */
 
+#if defined(TAMIS_AVX512)
+#define SQUARES(T, STEP) TAMIS_FN(tamis_priv_warp_squares_##T##_##STEP)
+#else
+#define SQUARES(T, STEP) NULL
+#endif
+#define SPANS(T, STEP) NULL
 /* BEHIND: how many pixels a span reads from the first on, at least. */
-#define WAY(T, TYPE, STEP, BEHIND)                                                                 \
+#define WAY(T, TYPE, STEP, BEHIND, BAND)                                                           \
     {                                                                                              \
         TYPE, (TYPE) == TAMIS_U8 ? 14 : 24, 0, BEHIND, 2, STEP * sizeof(T##_sample),               \
-            span_##T##_##STEP, one_##T, (STEP) == 1                                                \
+            span_##T##_##STEP, one_##T, (STEP) == 1, BAND                                          \
     }
 #define SPAN(T, TYPE, STEP)                                                                        \
     static void span_##T##_##STEP(const struct warp_job *k, const char *base, uint32_t skip,       \
@@ -287,25 +263,28 @@ EDGE(f32, TAMIS_F32)
         else                                                                                       \
             span_packed(k, base, skip, i, end, out, TYPE, STEP);                                   \
     }
-#define LINEAR(T, TYPE, BEHIND)                                                                    \
+#define LINEAR(T, TYPE, PACKED)                                                                    \
     SPAN(T, TYPE, 2)                                                                               \
     SPAN(T, TYPE, 3)                                                                               \
     SPAN(T, TYPE, 4)                                                                               \
     void TAMIS_FN(tamis_priv_warp_linear_##T)(const tamis_tile *t, const void *coef,               \
                                               void *scratch)                                       \
     {                                                                                              \
-        static const struct warp_way ways[4] = {WAY(T, TYPE, 1, BEHIND), WAY(T, TYPE, 2, 4),       \
-                                                WAY(T, TYPE, 3, 3), WAY(T, TYPE, 4, 2)};           \
+        static const struct warp_way ways[4] = {                                                   \
+            WAY(T, TYPE, 1, 2, SQUARES(T, 1)), WAY(T, TYPE, 2, 4, PACKED(T, 2)),                   \
+            WAY(T, TYPE, 3, 3, PACKED(T, 3)), WAY(T, TYPE, 4, 2, PACKED(T, 4))};                   \
         TAMIS_FN(tamis_priv_warp_tile)(t, coef, scratch, &ways[t->step - 1]);                      \
     }
 typedef uint8_t u8_sample;
 typedef uint16_t u16_sample;
 typedef int16_t s16_sample;
 typedef float f32_sample;
-LINEAR(u8, TAMIS_U8, 2)
-LINEAR(u16, TAMIS_U16, 2)
-LINEAR(s16, TAMIS_S16, 2)
-LINEAR(f32, TAMIS_F32, 2)
+LINEAR(u8, TAMIS_U8, SQUARES)
+LINEAR(u16, TAMIS_U16, SPANS)
+LINEAR(s16, TAMIS_S16, SPANS)
+LINEAR(f32, TAMIS_F32, SPANS)
 #undef LINEAR
+#undef SPANS
+#undef SQUARES
 #undef SPAN
 #undef WAY
