@@ -94,11 +94,11 @@ static size_t scratch_bytes(const void *coef, int w, int h, int step)
            16 * sums * (c->x.q ? sizeof(int16_t) : sizeof(float));
 }
 
-/* About as much of the source as other filters read at a time. */
+/* About as much of the source as other filters read at a time; whole bands of any vector kernel. */
 static int tile_side(double ratio, int size)
 {
     int n = (int)(size / (ratio > 1 ? ratio : 1));
-    return n < 16 ? 16 : n;
+    return n < 16 ? 16 : (n + 15) / 16 * 16;
 }
 
 static void choose_way(const tamis_node *node, struct resize_coef *c, int fixed, int step)

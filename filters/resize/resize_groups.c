@@ -36,10 +36,8 @@ tamis_status tamis_priv_resize_groups(tamis_node *node, const struct resize_axis
 {
     *g = (struct resize_groups){.pixels = RESIZE_LANES / step, .step = step};
     g->pairs = (a->taps + 1) / 2;
-    if (a->ratio < 1 && (step > 1 || g->pairs == 1))
-        g->pixels = 0; /* transposing takes less then */
-    if (a->out > MOST_PIXELS)
-        g->pixels = 0;
+    if (a->ratio < 1.5 || a->out > MOST_PIXELS)
+        g->pixels = 0; /* transposing takes less time or memory */
     while (g->pixels > 0 && !groups_fit(a, step, g->pixels, g->pairs))
         g->pixels--;
     if (g->pixels * step < RESIZE_LANES / 4)

@@ -24,24 +24,38 @@ TAMIS_INLINE tv_f32 load_samples(const void *row, ptrdiff_t i, tamis_type type)
     }
 }
 
-/* Column sums of n samples for row y of the result. The reference adds to 0, which makes +0 of a
- * -0: here that is left to the sums across. */
-TAMIS_INLINE void columns(const tamis_tile *t, const struct resize_axis *a, int32_t y, ptrdiff_t n,
-                          float *out, tamis_type type)
+/* Whether rows y and y + 1 of the result come from the same rows of the source. */
+TAMIS_INLINE int share_rows(const struct resize_axis *a, int32_t y)
+{
+    return a->start[y] == a->start[y + 1] && resize_count(a, y) == resize_count(a, y + 1);
+}
+
+/* Column sums of n samples for row y of the result, or for it and the next, which share their rows
+ * of the source. The reference adds to 0, which makes +0 of a -0: here that is left to the sums
+ * across. */
+TAMIS_INLINE void columns(const tamis_tile *t, const struct resize_axis *a, int32_t y, int rows,
+                          ptrdiff_t n, float *out, ptrdiff_t pitch, tamis_type type)
 {
     enum { AT_ONCE = 4 };
-    const float *w = resize_weights(a, y);
-    const void *const *rows = t->src[0] + (a->start[y] - t->from.y);
+    const float *w[2] = {resize_weights(a, y), resize_weights(a, y + rows - 1)};
+    const void *const *src = t->src[0] + (a->start[y] - t->from.y);
     int count = resize_count(a, y);
     for (ptrdiff_t i = 0; i < n; i += AT_ONCE * LANES) {
-        tv_f32 s[AT_ONCE];
-        for (int v = 0; v < AT_ONCE; v++)
-            s[v] = w[0] * load_samples(rows[0], i + v * LANES, type);
+        tv_f32 s[2][AT_ONCE];
+        for (int v = 0; v < AT_ONCE; v++) {
+            tv_f32 x = load_samples(src[0], i + v * LANES, type);
+            for (int r = 0; r < rows; r++)
+                s[r][v] = w[r][0] * x;
+        }
         for (int m = 1; m < count; m++)
+            for (int v = 0; v < AT_ONCE; v++) {
+                tv_f32 x = load_samples(src[m], i + v * LANES, type);
+                for (int r = 0; r < rows; r++)
+                    s[r][v] += w[r][m] * x;
+            }
+        for (int r = 0; r < rows; r++)
             for (int v = 0; v < AT_ONCE; v++)
-                s[v] += w[m] * load_samples(rows[m], i + v * LANES, type);
-        for (int v = 0; v < AT_ONCE; v++)
-            tv_store_f32(out + i + v * LANES, s[v]);
+                tv_store_f32(out + r * pitch + i + v * LANES, s[r][v]);
     }
 }
 
@@ -153,37 +167,58 @@ TAMIS_INLINE void sum_windows(struct band *b, const struct resize_axis *a, int i
                               ptrdiff_t step)
 {
     const int32_t *start = a->start + b->t->x + i, *phase = a->phase + b->t->x + i;
-    const int32_t *counts = a->count, from = b->t->from.x;
+    const int32_t *counts = a->count;
     const float *weights = a->f;
-    ptrdiff_t pitch = a->pitch;
+    const ptrdiff_t pitch = taps > 0 ? taps : a->pitch, reach = a->taps * step;
+    const ptrdiff_t from = b->t->from.x * step;
+    ptrdiff_t origin = from + b->first, last = b->end - b->first - reach;
+    const tv_u32 *columns = b->columns;
     tv_u32 *out = b->results;
     for (int k = 0; k < n; k++, out += step) {
-        ptrdiff_t at = (start[k] - from) * step;
+        ptrdiff_t at = start[k] * step - origin;
         int count = counts[phase[k]];
         const float *w = weights + phase[k] * pitch;
-        if (at + count * step > b->end)
-            turn_floats(b, (int32_t)at);
-        const tv_u32 *p = b->columns + (at - b->first);
+        if (at > last) {
+            origin += at;
+            turn_floats(b, (int32_t)(origin - from));
+            last = b->end - b->first - reach;
+            at = 0;
+        }
         if (taps > 0 && count == taps)
-            sum_pixel(p, step, w, taps, out);
+            sum_pixel(columns + at, step, w, taps, out);
         else
-            sum_any(p, step, w, count, out);
+            sum_any(columns + at, step, w, count, out);
+    }
+}
+
+/* The windows of upscaling, and of halving by cubic or less, are worth code of their own. */
+TAMIS_INLINE void sum_by_taps(struct band *b, const struct resize_axis *a, int i, int n,
+                              ptrdiff_t step)
+{
+    switch (a->taps) {
+    case 2:
+        sum_windows(b, a, i, n, 2, step);
+        break;
+    case 4:
+        sum_windows(b, a, i, n, 4, step);
+        break;
+    case 6:
+        sum_windows(b, a, i, n, 6, step);
+        break;
+    case 8:
+        sum_windows(b, a, i, n, 8, step);
+        break;
+    default:
+        sum_windows(b, a, i, n, 0, step);
     }
 }
 
 static void sum_group(struct band *b, const struct resize_axis *a, int i, int n)
 {
-    ptrdiff_t step = b->t->step;
-    if (a->taps == 2 && step == 1)
-        sum_windows(b, a, i, n, 2, 1);
-    else if (a->taps == 2)
-        sum_windows(b, a, i, n, 2, step);
-    else if (a->taps == 4 && step == 1)
-        sum_windows(b, a, i, n, 4, 1);
-    else if (a->taps == 4)
-        sum_windows(b, a, i, n, 4, step);
+    if (b->t->step == 1)
+        sum_by_taps(b, a, i, n, 1);
     else
-        sum_windows(b, a, i, n, 0, step);
+        sum_by_taps(b, a, i, n, b->t->step);
 }
 
 TAMIS_INLINE void band_across(struct band *b, const struct resize_axis *a, tamis_type type)
@@ -199,16 +234,19 @@ TAMIS_INLINE void band_across(struct band *b, const struct resize_axis *a, tamis
 TAMIS_INLINE void tile_bands(const tamis_tile *t, const struct resize_coef *c, ptrdiff_t n,
                              void *scratch, tamis_type type)
 {
-    struct band b = {.t = t, .limit = (int32_t)n, .columns = scratch};
+    struct band b = {.t = t, .columns = scratch};
+    b.limit = (int32_t)n + c->x.taps * t->step; /* not used: windows at the edge have less */
     b.results = b.columns + RESIZE_CHUNK;
     float *sums = (float *)(void *)(b.results + GROUP * t->step);
     ptrdiff_t pitch = resize_pitch(n);
     for (int j = 0; j < t->h; j += LANES) {
-        band_begin(&b, j);
-        for (int y = 0; y < LANES; y++) {
-            b.rows[y] = y < b.count ? (const char *)(sums + y * pitch) : b.rows[b.count - 1];
-            if (y < b.count)
-                columns(t, &c->y, t->y + j + y, n, sums + y * pitch, type);
+        band_begin(&b, j, (const char *)sums, pitch * (ptrdiff_t)sizeof *sums);
+        for (int y = 0, rows; y < b.count; y += rows) {
+            rows = y + 1 < b.count && share_rows(&c->y, t->y + j + y) ? 2 : 1;
+            if (rows == 2)
+                columns(t, &c->y, t->y + j + y, 2, n, sums + y * pitch, pitch, type);
+            else
+                columns(t, &c->y, t->y + j + y, 1, n, sums + y * pitch, pitch, type);
         }
         band_across(&b, &c->x, type);
     }
@@ -290,7 +328,7 @@ TAMIS_INLINE void tile_rows(const tamis_tile *t, const struct resize_coef *c, pt
                             float *sums, tamis_type type)
 {
     for (int j = 0; j < t->h; j++) {
-        columns(t, &c->y, t->y + j, n, sums, type);
+        columns(t, &c->y, t->y + j, 1, n, sums, 0, type);
         row_across(t, &c->x, sums, (char *)t->dst[0] + j * t->dst_stride[0], type);
     }
 }

@@ -46,47 +46,81 @@ TAMIS_INLINE void columns(const tamis_tile *t, const struct resize_axis *a, int3
 
 /* ---- rows */
 
-/* A lane holds two neighbors of one channel. Samples spread over the 128-bit parts of vectors as
- * tv_interleave_s16() does. */
-static void turn_pairs(struct band *b, int32_t first)
+/* A half of a below one of b. */
+TAMIS_INLINE tv_u32 pair(tv_u32 a, int high_a, tv_u32 b, int high_b)
 {
-    ptrdiff_t next = b->t->step * (ptrdiff_t)sizeof(int16_t);
+#if defined(TAMIS_AVX512)
+    if (high_a && !high_b)
+        return (tv_u32)_mm512_shrdi_epi32((__m512i)a, (__m512i)b, 16);
+#endif
+    return (high_a ? a >> 16 : a & 0xffff) | (high_b ? b & 0xffff0000 : b << 16);
+}
+
+/* Of columns with samples s and s + 1 in the halves of a lane, for every other s, makes columns
+ * with s and s + step for every s; returns how many. */
+TAMIS_INLINE int pair_up(tv_u32 *columns, int count, int step)
+{
+    int s = 0;
+    for (; s + step + 2 <= count; s += 2) {
+        tv_u32 *c = columns + s, a = c[0], b = c[step / 2 * 2], d = c[(step + 1) / 2 * 2];
+        c[1] = pair(a, 1, d, (step + 1) % 2);
+        if (step > 1)
+            c[0] = pair(a, 0, b, step % 2);
+    }
+    return s;
+}
+
+/* Columns with two neighbors of a channel in each lane. */
+static __attribute__((noinline)) void turn_pairs(struct band *b, int32_t first)
+{
+    int count = first + RESIZE_CHUNK < b->limit ? RESIZE_CHUNK : b->limit - first;
+    count = (count + WORDS - 1) / WORDS * WORDS;
+    for (int i = 0; i < count; i += WORDS) {
+        tv_u32 v[LANES];
+        for (int y = 0; y < LANES; y++)
+            v[y] = tv_load_u32(b->rows[y] + (first + (ptrdiff_t)i) * (ptrdiff_t)sizeof(int16_t));
+        turn(v);
+        for (int l = 0; l < LANES; l++)
+            b->columns[i + 2 * l] = v[l];
+    }
     b->first = first;
-    b->end = first + RESIZE_CHUNK < b->limit ? first + RESIZE_CHUNK : b->limit;
-    for (ptrdiff_t i = first; i < b->end; i += WORDS) {
-        for (int half = 0; half < 2; half++) {
-            tv_u32 v[LANES];
-            for (int y = 0; y < LANES; y++) {
-                const char *p = b->rows[y] + i * (ptrdiff_t)sizeof(int16_t);
-                tv_s16 low, high;
-                tv_interleave_s16(tv_load_s16(p), tv_load_s16(p + next), &low, &high);
-                v[y] = (tv_u32)(half ? high : low);
-            }
-            turn(v);
-            for (int l = 0; l < LANES; l++)
-                b->columns[i - first + l / 4 * 8 + half * 4 + l % 4] = v[l];
-        }
+    switch (b->t->step) {
+    case 1:
+        b->end = first + pair_up(b->columns, count, 1);
+        break;
+    case 2:
+        b->end = first + pair_up(b->columns, count, 2);
+        break;
+    case 3:
+        b->end = first + pair_up(b->columns, count, 3);
+        break;
+    default:
+        b->end = first + pair_up(b->columns, count, 4);
     }
 }
 
-TAMIS_INLINE void sum_pairs(struct band *b, const struct resize_axis *a, int i, int n, int pairs)
+TAMIS_INLINE void sum_pairs(struct band *b, const struct resize_axis *a, int i, int n, int pairs,
+                            ptrdiff_t step)
 {
     const int32_t *start = a->start + b->t->x + i, *phase = a->phase + b->t->x + i;
-    const int32_t from = b->t->from.x;
     const int16_t *weights = a->q;
-    ptrdiff_t pitch = a->pitch, step = b->t->step, first = b->first, end = b->end;
-    int shift = a->bits + RESIZE_FRACTION;
-    tv_u32 *columns = b->columns, *out = b->results;
+    const ptrdiff_t pitch = pairs > 4 ? 16 : 2 * pairs, reach = (2 * pairs - 1) * step;
+    const ptrdiff_t from = b->t->from.x * step;
+    ptrdiff_t origin = from + b->first, last = b->end - b->first - reach;
+    const int shift = a->bits + RESIZE_FRACTION;
+    const tv_u32 *columns = b->columns;
+    tv_u32 *out = b->results;
     for (int k = 0; k < n; k++, out += step) {
-        ptrdiff_t at = (start[k] - from) * step;
+        ptrdiff_t at = start[k] * step - origin;
         const int16_t *w = weights + phase[k] * pitch;
-        if (at + (2 * pairs - 1) * step > end) {
-            turn_pairs(b, (int32_t)at);
-            first = b->first;
-            end = b->end;
+        if (at > last) {
+            origin += at;
+            turn_pairs(b, (int32_t)(origin - from));
+            last = b->end - b->first - reach;
+            at = 0;
         }
-        for (int c = 0; c < step; c++) {
-            const tv_u32 *p = columns + (at - first) + c;
+        for (ptrdiff_t c = 0; c < step; c++) {
+            const tv_u32 *p = columns + at + c;
             tv_s32 sum = (tv_s32){0} + (1 << (shift - 1));
             for (int m = 0; m < pairs; m++)
                 sum = tv_dot_s16(sum, (tv_s16)p[2 * m * step], weight_pair(w + 2 * m));
@@ -100,7 +134,10 @@ TAMIS_INLINE void band_of_pairs(struct band *b, const struct resize_axis *a, int
     int step = b->t->step;
     for (int i = 0; i < b->t->w; i += GROUP) {
         int n = b->t->w - i < GROUP ? b->t->w - i : GROUP;
-        sum_pairs(b, a, i, n, pairs);
+        if (step == 1)
+            sum_pairs(b, a, i, n, pairs, 1);
+        else
+            sum_pairs(b, a, i, n, pairs, step);
         band_store(b, (ptrdiff_t)i * step, n * step, TAMIS_U8, 0);
     }
 }
@@ -141,12 +178,9 @@ static void tile_bands(const tamis_tile *t, const struct resize_coef *c, ptrdiff
     int16_t *sums = (int16_t *)(void *)(b.results + GROUP * t->step);
     ptrdiff_t pitch = resize_pitch(n);
     for (int j = 0; j < t->h; j += LANES) {
-        band_begin(&b, j);
-        for (int y = 0; y < LANES; y++) {
-            b.rows[y] = y < b.count ? (const char *)(sums + y * pitch) : b.rows[b.count - 1];
-            if (y < b.count)
-                columns(t, &c->y, t->y + j + y, n, sums + y * pitch);
-        }
+        band_begin(&b, j, (const char *)sums, pitch * (ptrdiff_t)sizeof *sums);
+        for (int y = 0; y < b.count; y++)
+            columns(t, &c->y, t->y + j + y, n, sums + y * pitch);
         band_across(&b, &c->x);
     }
 }

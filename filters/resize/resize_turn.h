@@ -105,11 +105,14 @@ struct band {
     tv_u32 *columns, *results;
 };
 
-TAMIS_INLINE void band_begin(struct band *b, int j)
+/* Starts with row j of the tile; pitch is in bytes. */
+TAMIS_INLINE void band_begin(struct band *b, int j, const char *sums, ptrdiff_t pitch)
 {
     b->j = j;
     b->count = b->t->h - j < LANES ? b->t->h - j : LANES;
     b->first = b->end = 0;
+    for (int y = 0; y < LANES; y++)
+        b->rows[y] = sums + (y < b->count ? y : b->count - 1) * pitch;
 }
 
 /* Packs the results of four samples, 0 .. 255 or to be saturated, into the bytes of each lane. */
@@ -138,23 +141,41 @@ TAMIS_INLINE tv_u32 pack_bytes(const tv_u32 *r)
 #endif
 }
 
+/* The same of two samples, saturated to 16 bits. */
+TAMIS_INLINE tv_u32 pack_words(tv_s32 a, tv_s32 b, tamis_type type)
+{
+#if defined(TAMIS_AVX512)
+    const __m512i order = _mm512_set4_epi32(0x0f0e0706, 0x0d0c0504, 0x0b0a0302, 0x09080100);
+    __m512i v = type == TAMIS_S16 ? _mm512_packs_epi32((__m512i)a, (__m512i)b)
+                                  : _mm512_packus_epi32((__m512i)a, (__m512i)b);
+    return (tv_u32)_mm512_shuffle_epi8(v, order);
+#elif defined(TAMIS_AVX2)
+    const __m256i order = _mm256_set_epi32(0x0f0e0706, 0x0d0c0504, 0x0b0a0302, 0x09080100,
+                                           0x0f0e0706, 0x0d0c0504, 0x0b0a0302, 0x09080100);
+    __m256i v = type == TAMIS_S16 ? _mm256_packs_epi32((__m256i)a, (__m256i)b)
+                                  : _mm256_packus_epi32((__m256i)a, (__m256i)b);
+    return (tv_u32)_mm256_shuffle_epi8(v, order);
+#else
+    const int32_t down = type == TAMIS_S16 ? 0 : 32768;
+    tv_s16 v = tv_pack_s32(a - down, b - down),
+           w = __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
+    tv_s16 low, high;
+    tv_interleave_s16(v, w, &low, &high);
+    return (tv_u32)low ^ (uint32_t)down * 0x10001;
+#endif
+}
+
 /* One result of each row, or the first of those that share its lanes: as samples of the type. */
 TAMIS_INLINE tv_u32 pack_floats(const tv_u32 *r, tamis_type type)
 {
-    tv_u32 v[4];
     if (type == TAMIS_F32)
         return r[0];
-    if (type == TAMIS_U8) {
-        for (int i = 0; i < 4; i++)
-            v[i] = (tv_u32)tv_round_f32((tv_f32)r[i]);
-        return pack_bytes(v);
-    }
-    float low = type == TAMIS_U16 ? 0 : -32768, high = type == TAMIS_U16 ? 65535 : 32767;
-    for (int i = 0; i < 2; i++) {
-        tv_f32 f = tv_min_f32(tv_max_f32((tv_f32)r[i], (tv_f32){0} + low), (tv_f32){0} + high);
-        v[i] = (tv_u32)tv_round_f32(f);
-    }
-    return (v[0] & 0xffff) | v[1] << 16;
+    if (type != TAMIS_U8)
+        return pack_words(tv_round_f32((tv_f32)r[0]), tv_round_f32((tv_f32)r[1]), type);
+    tv_u32 v[4];
+    for (int i = 0; i < 4; i++)
+        v[i] = (tv_u32)tv_round_f32((tv_f32)r[i]);
+    return pack_bytes(v);
 }
 
 /* Writes n results of each row from sample i on; integers are U8, others floats of any type. */

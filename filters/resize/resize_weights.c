@@ -184,12 +184,13 @@ tamis_status tamis_priv_resize_windows(tamis_node *node, int32_t in, int32_t out
  * differ from the exact ones by half a step at most. Returns whether all fit. */
 static int make_fixed(const double *w, int taps, int bits, int16_t *q)
 {
-    double sum = 0, before = 0;
+    double sum = 0, scale = 1 << bits;
+    long before = 0;
     for (int k = 0; k < taps; k++) {
         if (bits == 15 && fabs(w[k]) > 0.9999)
             return 0;
         sum += w[k];
-        double now = nearbyint(ldexp(sum, bits));
+        long now = lrint(sum * scale);
         q[k] = (int16_t)(now - before);
         before = now;
     }
