@@ -7,7 +7,7 @@
 
 #include "tool.h"
 
-enum { MOST_BYTES = 1 << 20 };
+enum { MOST_BYTES = 1 << 22 };
 
 static char *read_text(tool *t, const char *path)
 {

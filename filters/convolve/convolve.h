@@ -9,7 +9,8 @@
  *
  * Kernel. Rows are separated by semicolons, numbers by commas or spaces: "0 -1 0; -1 5 -1; 0 -1 0".
  * "1,2,1x1,4,1" is a row of 3 and a column of 3 and means their products. "@FILE", to the command,
- * reads the numbers of a text or CSV file, one row a line. Up to 1024 numbers. Names:
+ * reads the numbers of a text or CSV file, one row a line. Up to 65536 numbers, such as 256 x 256,
+ * and up to 1024 x 1024 products of a row and a column. Names:
  *
  *   identity   1                          emboss      -2 -1  0;  -1 1 1;   0  1  2
  *   sharpen    0 -1 0; -1 5 -1; 0 -1 0    gauss3      1 2 1; 2 4 2; 1 2 1
@@ -28,15 +29,30 @@
  * u8, each weight below 32768).
  * Other kernels, and f32: binary32 with fused multiply-add, row by row from the upper left on, taps
  * kernel / divisor rounded to binary32; integers are rounded at the end, ties to even. This is
- * within one level of the exact value unless taps far larger than the result cancel out.
- * separable=auto: where such a kernel is the product of a column and a row (to a part in 10^7), the
- * columns are filtered first and then the rows.
+ * within one level of the exact value unless taps far larger than the result cancel out, or there
+ * are more than some 10000 of them with 16 bits.
  * Results are cut off at the ends of an integer type's range, never wrapped around.
+ *
+ * Separable. With separable=auto the plan looks whether columns and rows, one after the other, do
+ * less than all numbers together; separable=off never. The plan's text names what was found:
+ *   whole_separable  whole numbers as above, 25 or more, that are the products of a column's and a
+ *                    row's whole numbers: the same levels, bit for bit, in less time.
+ *   separable        other kernels that are the products of a column and a row.
+ *   low_rank         those that are the sum of 2 to 32 such products with less than so many times
+ *                    columns + rows + 4 numbers: Gabor kernels, differences of Gaussians and
+ *                    Laplacians of one, a Gaussian less its middle. Columns are summed and then
+ *                    rows, product by product, in binary32 as above.
+ *   whole, direct    number by number.
+ * separable and low_rank are used where the products leave less than 2^-22 of the kernel's
+ * magnitudes out and do not exceed them more than four times, so that results differ from those of
+ * separable=off by less than 10^-6 times the kernel's magnitudes / divisor times the largest
+ * sample; f32 also wants the kernel's zeros, which no NaN passes, to be zeros of all products.
  *
  * NaN and Inf: a NaN makes every pixel whose window holds it NaN and no other, an infinity infinite
  * or NaN. Numbers of the kernel that are zero do not count as holding it.
  *
- * Cost grows with the count of numbers that are not zero, or with columns + rows when separable. */
+ * Cost grows with the count of numbers that are not zero, or for each product with columns + rows.
+ */
 #ifndef TAMIS_CONVOLVE_H
 #define TAMIS_CONVOLVE_H
 

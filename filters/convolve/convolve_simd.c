@@ -72,10 +72,11 @@ TAMIS_INLINE void add_taps(block sum, const float *const *lines, const struct co
     }
 }
 
-/* One source row for the output rows from .. to: the row is number `line` of the first one's
- * window. */
+/* One source row for those output rows whose windows hold it: it is number `line` of the first
+ * one's. Taps of a window's rows that are no part of it, and with gaps those that are zero, are
+ * passed over. */
 TAMIS_INLINE void add_line(block sum, const float *at, const float *taps, int w, int line, int h,
-                           int inner)
+                           int inner, int gaps)
 {
     for (int i = 0; i < w; i++) {
         tv_f32 v[WIDE];
@@ -85,6 +86,8 @@ TAMIS_INLINE void add_line(block sum, const float *at, const float *taps, int w,
             int row = line - r;
             if (!inner && (row < 0 || row >= h))
                 continue;
+            if (gaps && taps[row * w + i] == 0)
+                continue;
             tv_f32 tap = tv_splat_f32(taps[row * w + i]);
             for (int u = 0; u < WIDE; u++)
                 sum[r][u] = tv_fma_f32(tap, v[u], sum[r][u]);
@@ -92,15 +95,15 @@ TAMIS_INLINE void add_line(block sum, const float *at, const float *taps, int w,
     }
 }
 
-/* Kernels of w x h taps without zeros. */
+/* Kernels of w x h taps. */
 TAMIS_INLINE void add_dense(block sum, const float *const *lines, const float *taps, int w, int h,
-                            int x)
+                            int x, int gaps)
 {
     for (int line = 0; line < h + ROWS - 1; line++) {
         if (line >= ROWS - 1 && line < h)
-            add_line(sum, lines[line] + x, taps, w, line, h, 1);
+            add_line(sum, lines[line] + x, taps, w, line, h, 1, gaps);
         else
-            add_line(sum, lines[line] + x, taps, w, line, h, 0);
+            add_line(sum, lines[line] + x, taps, w, line, h, 0, gaps);
     }
 }
 
@@ -119,14 +122,28 @@ TAMIS_INLINE tv_f32 finished(tv_f32 v, const struct convolve_coef *c, tamis_type
     return (v + round) - round;
 }
 
+/* Fewer samples than a block has. */
+TAMIS_INLINE void store_some(char *dst, const struct convolve_coef *c, tamis_type type, int n,
+                             const tv_f32 sum[WIDE])
+{
+    for (int u = 0; u < WIDE; u++)
+        tv_store_samples(type, dst, u * N32, n - u * N32, finished(sum[u], c, type));
+}
+
+/* The block from column x on, of those rows that exist. */
 TAMIS_INLINE void store_block(const tamis_tile *t, const struct convolve_coef *c, tamis_type type,
                               int x, int y, block sum)
 {
-    for (int r = 0; r < ROWS && y + r < t->h; r++) {
-        char *dst = (char *)t->dst[0] + (y + r) * t->dst_stride[0];
-        for (int u = 0; u < WIDE; u++)
-            tv_store_samples(type, dst, x + u * N32, t->w - x - u * N32,
-                             finished(sum[r][u], c, type));
+    ptrdiff_t size = type == TAMIS_U8 ? 1 : type == TAMIS_F32 ? 4 : 2;
+    for (int r = 0; r < ROWS; r++) {
+        char *dst = (char *)t->dst[0] + (y + r) * t->dst_stride[0] + x * size;
+        if (y + r >= t->h)
+            continue;
+        if (t->w - x >= WIDE * N32)
+            for (int u = 0; u < WIDE; u++)
+                tv_store_samples(type, dst, u * N32, N32, finished(sum[r][u], c, type));
+        else
+            store_some(dst, c, type, t->w - x, sum[r]);
     }
 }
 
@@ -165,7 +182,7 @@ TAMIS_INLINE void direct_plane(const tamis_tile *t, const struct convolve_coef *
             block sum;
             begin(sum, c->count ? -0.0f : 0);
             if (c->dense)
-                add_dense(sum, lines, c->dense, c->w, c->h, x);
+                add_dense(sum, lines, c->dense, c->w, c->h, x, 0);
             else
                 add_taps(sum, lines, c, x);
             store_block(t, c, type, x, y, sum);
@@ -173,63 +190,86 @@ TAMIS_INLINE void direct_plane(const tamis_tile *t, const struct convolve_coef *
     }
 }
 
-/* Columns into rows of sums, then those. */
-TAMIS_INLINE void separable_plane(const tamis_tile *t, const struct convolve_coef *c, void *scratch,
-                                  tamis_type type)
+/* Sums of the columns of one product, ROWS lines of them. */
+TAMIS_INLINE void sum_columns(const struct lines *l, const float *const *lines,
+                              const struct convolve_coef *c, const float *column, float *sums,
+                              int gaps)
+{
+    for (int x = 0; x < l->samples; x += WIDE * N32) {
+        block sum;
+        begin(sum, -0.0f);
+        add_dense(sum, lines, column, 1, c->h, x, gaps);
+        for (int r = 0; r < ROWS; r++)
+            for (int u = 0; u < WIDE; u++)
+                tv_store_f32(sums + (size_t)r * l->stride + x + u * N32, sum[r][u]);
+    }
+}
+
+TAMIS_INLINE void add_row(block sum, const struct lines *l, const float *sums, const float *row,
+                          int w)
+{
+    for (int i = 0; i < w; i++) {
+        if (row[i] == 0)
+            continue;
+        tv_f32 tap = tv_splat_f32(row[i]);
+        for (int r = 0; r < ROWS; r++)
+            for (int u = 0; u < WIDE; u++)
+                sum[r][u] = tv_fma_f32(tap, tv_load_f32(sums + (size_t)r * l->stride + i + u * N32),
+                                       sum[r][u]);
+    }
+}
+
+TAMIS_INLINE void terms_plane(const tamis_tile *t, const struct convolve_coef *c, void *scratch,
+                              tamis_type type)
 {
     const float **lines = scratch;
     struct lines l = make_lines(t, c, type, (float *)scratch + pointers(c));
     float *sums = l.data + (size_t)l.count * l.stride;
+    size_t term = ROWS * l.stride;
     for (int y = 0; y < t->h; y += ROWS) {
         find_lines(&l, y, lines);
-        for (int x = 0; x < l.samples; x += WIDE * N32) {
-            block sum;
-            begin(sum, -0.0f);
-            add_dense(sum, lines, c->column, 1, c->h, x);
-            for (int r = 0; r < ROWS; r++)
-                for (int u = 0; u < WIDE; u++)
-                    tv_store_f32(sums + (size_t)r * l.stride + x + u * N32, sum[r][u]);
+        for (int k = 0; k < c->term_count; k++) {
+            if (c->gaps)
+                sum_columns(&l, lines, c, c->terms[k].column, sums + (size_t)k * term, 1);
+            else
+                sum_columns(&l, lines, c, c->terms[k].column, sums + (size_t)k * term, 0);
         }
         for (int x = 0; x < t->w; x += WIDE * N32) {
             block sum;
             begin(sum, -0.0f);
-            for (int i = 0; i < c->w; i++)
-                for (int r = 0; r < ROWS; r++)
-                    for (int u = 0; u < WIDE; u++)
-                        sum[r][u] = tv_fma_f32(
-                            tv_splat_f32(c->row[i]),
-                            tv_load_f32(sums + (size_t)r * l.stride + x + i + u * N32), sum[r][u]);
+            for (int k = 0; k < c->term_count; k++)
+                add_row(sum, &l, sums + (size_t)k * term + x, c->terms[k].row, c->w);
             store_block(t, c, type, x, y, sum);
         }
     }
 }
 
 TAMIS_INLINE void planes(const tamis_tile *t, const void *coef, void *scratch, tamis_type type,
-                         int separable)
+                         int terms)
 {
     const struct convolve_coef copy = *(const struct convolve_coef *)coef;
     for (int p = 0; p < t->planes; p++) {
         tamis_tile one = convolve_plane(t, p);
-        if (separable)
-            separable_plane(&one, &copy, scratch, type);
+        if (terms)
+            terms_plane(&one, &copy, scratch, type);
         else
             direct_plane(&one, &copy, scratch, type);
     }
 }
 
-#define ROW(name, type, separable)                                                                 \
+#define ROW(name, type, terms)                                                                     \
     static void TAMIS_FN(name)(const tamis_tile *t, const void *coef, void *scratch)               \
     {                                                                                              \
-        planes(t, coef, scratch, type, separable);                                                 \
+        planes(t, coef, scratch, type, terms);                                                     \
     }
 ROW(direct_u8, TAMIS_U8, 0)
 ROW(direct_u16, TAMIS_U16, 0)
 ROW(direct_s16, TAMIS_S16, 0)
 ROW(direct_f32, TAMIS_F32, 0)
-ROW(separable_u8, TAMIS_U8, 1)
-ROW(separable_u16, TAMIS_U16, 1)
-ROW(separable_s16, TAMIS_S16, 1)
-ROW(separable_f32, TAMIS_F32, 1)
+ROW(terms_u8, TAMIS_U8, 1)
+ROW(terms_u16, TAMIS_U16, 1)
+ROW(terms_s16, TAMIS_S16, 1)
+ROW(terms_f32, TAMIS_F32, 1)
 #undef ROW
 
 #endif
@@ -239,15 +279,22 @@ const tamis_kernel TAMIS_FN(convolve_kernels)[] = {
     {"whole", TAMIS_U8, TV_CPU, TAMIS_FN(tamis_priv_convolve_u8), 0},
     {"whole", TAMIS_U16, TV_CPU, TAMIS_FN(tamis_priv_convolve_u16), 0},
     {"whole", TAMIS_S16, TV_CPU, TAMIS_FN(tamis_priv_convolve_s16), 0},
+    {"whole_separable", TAMIS_U8, TV_CPU, TAMIS_FN(tamis_priv_convolve_product_u8), 0},
+    {"whole_separable", TAMIS_U16, TV_CPU, TAMIS_FN(tamis_priv_convolve_product_u16), 0},
+    {"whole_separable", TAMIS_S16, TV_CPU, TAMIS_FN(tamis_priv_convolve_product_s16), 0},
 #if defined(TAMIS_HAVE_FMA)
     {"direct", TAMIS_U8, TV_CPU, TAMIS_FN(direct_u8), 0},
     {"direct", TAMIS_U16, TV_CPU, TAMIS_FN(direct_u16), 0},
     {"direct", TAMIS_S16, TV_CPU, TAMIS_FN(direct_s16), 0},
     {"direct", TAMIS_F32, TV_CPU, TAMIS_FN(direct_f32), 0},
-    {"separable", TAMIS_U8, TV_CPU, TAMIS_FN(separable_u8), 0},
-    {"separable", TAMIS_U16, TV_CPU, TAMIS_FN(separable_u16), 0},
-    {"separable", TAMIS_S16, TV_CPU, TAMIS_FN(separable_s16), 0},
-    {"separable", TAMIS_F32, TV_CPU, TAMIS_FN(separable_f32), 0},
+    {"separable", TAMIS_U8, TV_CPU, TAMIS_FN(terms_u8), 0},
+    {"separable", TAMIS_U16, TV_CPU, TAMIS_FN(terms_u16), 0},
+    {"separable", TAMIS_S16, TV_CPU, TAMIS_FN(terms_s16), 0},
+    {"separable", TAMIS_F32, TV_CPU, TAMIS_FN(terms_f32), 0},
+    {"low_rank", TAMIS_U8, TV_CPU, TAMIS_FN(terms_u8), 0},
+    {"low_rank", TAMIS_U16, TV_CPU, TAMIS_FN(terms_u16), 0},
+    {"low_rank", TAMIS_S16, TV_CPU, TAMIS_FN(terms_s16), 0},
+    {"low_rank", TAMIS_F32, TV_CPU, TAMIS_FN(terms_f32), 0},
 #endif
     {NULL},
 };

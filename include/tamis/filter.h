@@ -35,8 +35,9 @@ typedef struct tamis_numbers {
 
 /* Weights of a window, row after row; written "1,2,1;2,4,2;1,2,1" with commas or spaces, or, where
  * they are the products of a row's and a column's, "1,2,1x1,2,1". Or one of a filter's own, by its
- * name. */
-#define TAMIS_MAX_MATRIX 1024
+ * name. A struct that holds one is half a megabyte: memory for it is better allocated than taken
+ * from a thread's stack. */
+#define TAMIS_MAX_MATRIX 65536
 typedef struct tamis_matrix {
     int w, h;  /* columns and rows; both 0 = given by name */
     int name;  /* index into the parameter's words */

@@ -10,60 +10,86 @@ static void skip_space(const char **text)
     *text += strspn(*text, " \t\r\n");
 }
 
-/* Numbers with spaces or commas between, appended to the matrix; how many, or -1. */
-static int read_row(const char **text, tamis_matrix *m, int used)
+/* A text's numbers while they are read: checked, and where v is not NULL kept. */
+struct numbers {
+    const tamis_param *p;
+    const char *at;
+    double *v;
+    int used;
+};
+
+static int in_range(const tamis_param *p, double v)
+{
+    return v >= p->min && v <= p->max; /* refuses NaN too */
+}
+
+/* Numbers with spaces or commas between; how many, or -1. */
+static int read_row(struct numbers *n)
 {
     int count = 0;
+    double v;
     do {
-        const char *before = *text;
-        skip_space(text);
-        if (count > 0 && **text == ',') {
-            (*text)++;
-            skip_space(text);
-        } else if (count > 0 && (*text == before || !**text || strchr(";x", **text))) {
+        const char *before = n->at;
+        skip_space(&n->at);
+        if (count > 0 && *n->at == ',') {
+            n->at++;
+            skip_space(&n->at);
+        } else if (count > 0 && (n->at == before || !*n->at || strchr(";x", *n->at))) {
             break;
         }
-        if (used + count == TAMIS_MAX_MATRIX || !tamis_priv_param_number(text, &m->v[used + count]))
+        if (n->used == TAMIS_MAX_MATRIX || !tamis_priv_param_number(&n->at, &v) ||
+            !in_range(n->p, v))
             return -1;
+        if (n->v)
+            n->v[n->used] = v;
+        n->used++;
         count++;
-    } while (**text);
+    } while (*n->at);
     return count;
 }
 
-/* Rows of one length, with semicolons between. */
-static int read_rows(const char *text, tamis_matrix *m)
+/* Rows of one length, with semicolons between; the shape is returned by its parts. */
+static int read_rows(struct numbers *n, int *w, int *h, int *outer)
 {
-    m->w = read_row(&text, m, 0);
-    m->h = 1;
-    while (m->w > 0 && *text == ';') {
-        text++;
-        if (read_row(&text, m, m->w * m->h) != m->w)
+    *w = read_row(n);
+    *h = 1;
+    *outer = 0;
+    while (*w > 0 && *n->at == ';') {
+        n->at++;
+        if (read_row(n) != *w)
             return 0;
-        m->h++;
+        ++*h;
     }
-    if (m->w > 0 && m->h == 1 && *text == 'x') {
-        text++;
-        m->outer = 1;
-        m->h = read_row(&text, m, m->w);
+    if (*w > 0 && *h == 1 && *n->at == 'x') {
+        n->at++;
+        *outer = 1;
+        *h = read_row(n);
     }
-    return m->w > 0 && m->h > 0 && *text == '\0';
+    return *w > 0 && *h > 0 && *n->at == '\0';
 }
 
+/* Reads twice, since a matrix is too large for a copy on the stack and *out is to stay as it is
+ * when the text is refused. */
 int tamis_priv_matrix_read(const tamis_param *p, const char *text, tamis_matrix *out)
 {
-    memset(out, 0, sizeof *out);
+    int w, h, outer;
     for (int i = 0; p->words && p->words[i]; i++) {
         if (strcmp(p->words[i], text) == 0) {
+            memset(out, 0, sizeof *out);
             out->name = i;
             return 1;
         }
     }
-    return read_rows(text, out) && tamis_priv_matrix_ok(p, out);
+    if (!read_rows(&(struct numbers){p, text, NULL, 0}, &w, &h, &outer))
+        return 0;
+    memset(out, 0, sizeof *out);
+    return read_rows(&(struct numbers){p, text, out->v, 0}, &out->w, &out->h, &out->outer);
 }
 
-static int numbers_of(const tamis_matrix *m)
+/* Of a matrix with sides up to the limit. */
+static int64_t numbers_of(const tamis_matrix *m)
 {
-    return m->outer ? m->w + m->h : m->w * m->h;
+    return m->outer ? (int64_t)m->w + m->h : (int64_t)m->w * m->h;
 }
 
 int tamis_priv_matrix_ok(const tamis_param *p, const tamis_matrix *m)
@@ -74,11 +100,10 @@ int tamis_priv_matrix_ok(const tamis_param *p, const tamis_matrix *m)
             names++;
         return m->name >= 0 && m->name < names;
     }
-    if (m->w < 1 || m->h < 1 || m->w > TAMIS_MAX_MATRIX || m->h > TAMIS_MAX_MATRIX ||
-        numbers_of(m) > TAMIS_MAX_MATRIX)
+    if (m->w < 1 || m->h < 1 || numbers_of(m) > TAMIS_MAX_MATRIX)
         return 0;
     for (int i = 0; i < numbers_of(m); i++)
-        if (!(m->v[i] >= p->min && m->v[i] <= p->max)) /* refuses NaN too */
+        if (!in_range(p, m->v[i]))
             return 0;
     return 1;
 }

@@ -277,11 +277,8 @@ tamis_status tamis_filter_set(tamis_ctx *ctx, const tamis_filter *filter, void *
         return TAMIS_OK;
     }
     if (p->type == TAMIS_PARAM_MATRIX) {
-        tamis_matrix matrix;
-        if (!tamis_priv_matrix_read(p, text, &matrix))
-            return refuse(ctx, filter, p, text);
-        *tamis_priv_matrix_at(p, params) = matrix;
-        return TAMIS_OK;
+        int ok = tamis_priv_matrix_read(p, text, tamis_priv_matrix_at(p, params));
+        return ok ? TAMIS_OK : refuse(ctx, filter, p, text);
     }
     if (has_auto(p) && strcmp(text, "auto") == 0)
         n = (struct number){p->def, p->def, p->percent};

@@ -161,7 +161,7 @@ static void in_c(tamis_ctx *ctx)
 {
     const tamis_filter *filter = tamis_filter_find("convolve");
     const char *want = "convolve=kernel=0,0.5;-1.25,3:divisor=2";
-    static double params[16384 / sizeof(double)];
+    static double params[(1 << 20) / sizeof(double)];
     test_picture src, a, b;
     tamis_status status = TAMIS_OK;
 

@@ -10,7 +10,7 @@
 #include "graph/registry.h"
 #include "support/picture.h"
 
-enum { CHECK_TEXT = 1536, CHECK_MAX_PARAMS = 16384, CHECK_THREAD_COUNTS = 4 };
+enum { CHECK_TEXT = 1536, CHECK_MAX_PARAMS = 1 << 20, CHECK_THREAD_COUNTS = 4 };
 
 typedef struct check_options {
     const char *filter; /* NULL = all */

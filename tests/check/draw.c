@@ -116,6 +116,27 @@ static void draw_numbers(test_rng *rng, const tamis_param *param, char *buf, siz
     }
 }
 
+/* The sum of two products of columns and rows, with decimals, and of a single one. */
+static void draw_products(test_rng *rng, char *buf, size_t size)
+{
+    int w = 3 + test_rng_below(rng, 9), h = 3 + test_rng_below(rng, 9);
+    int two = test_rng_below(rng, 4) > 0, zeros = test_rng_below(rng, 3) == 0;
+    int row[2][12], column[2][12];
+
+    for (int i = 0; i < 12; i++)
+        for (int k = 0; k < 2; k++) {
+            row[k][i] = test_rng_below(rng, 9) - (zeros ? 4 : -1);
+            column[k][i] = test_rng_below(rng, 9) - (zeros ? 4 : -1);
+        }
+    *buf = '\0';
+    for (int i = 0; i < w * h; i++) {
+        size_t used = strlen(buf);
+        int x = i % w, y = i / w;
+        int v = row[0][x] * column[0][y] + (two ? row[1][x] * column[1][y] : 0);
+        snprintf(buf + used, size - used, "%s%.4g", i == 0 ? "" : x ? "," : ";", v / 10.0);
+    }
+}
+
 /* Whole numbers, small and large, with zeros or without, fractions, or the product of two rows. */
 static void draw_matrix(test_rng *rng, const tamis_param *param, char *buf, size_t size)
 {
@@ -128,6 +149,10 @@ static void draw_matrix(test_rng *rng, const tamis_param *param, char *buf, size
         names++;
     if (names && test_rng_below(rng, 3) == 0) {
         snprintf(buf, size, "%s", param->words[test_rng_below(rng, names)]);
+        return;
+    }
+    if (test_rng_below(rng, 4) == 0) {
+        draw_products(rng, buf, size);
         return;
     }
     *buf = '\0';

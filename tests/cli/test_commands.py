@@ -274,6 +274,19 @@ class Kernels(Case):
         for name in "abcd":
             self.assertEqual(self.read(name + ".png"), self.read("want.png"), name)
 
+    def test_large_files(self):
+        self.write("ones.csv", b"\n".join([b",".join([b"1.000000000000000000e+00"] * 255)] * 255))
+        self.tamis("convolve", "--kernel", "@ones.csv", "in.png", "-o", "a.png")
+        self.tamis("box", "--ksize", "255", "in.png", "-o", "want.png")
+        self.assertEqual(self.read("a.png"), self.read("want.png"))
+        self.write("more.csv", b"\n".join([b",".join([b"1"] * 257)] * 256))
+        err = self.tamis("convolve", "--kernel", "@more.csv", "in.png", "-o", "x.png", code=2).err
+        self.assertIn("up to 65536 numbers", err)
+        row = ",".join(["1"] * 1025)
+        err = self.tamis("convolve", "--kernel", row + "x" + row, "in.png", "-o", "x.png",
+                         code=2).err
+        self.assertIn("1025x1025 numbers; allowed: up to 1048576", err)
+
     def test_bad_files(self):
         self.write("empty", b"")
         self.write("words", b"1 two\n")

@@ -14,10 +14,10 @@
 
 #include "support/picture.h"
 
-enum { HEADER = 256 };
+enum { HEADER = 4096 };
 
 typedef struct record {
-    char chain[128], type[8], pattern[16], guide[48], alpha[16];
+    char chain[3072], type[8], pattern[16], guide[48], alpha[16];
     int channels, w, h, out_w, out_h, out_channels;
     double tolerance; /* levels, or for floats relative to max(1, |value|) */
 } record;
@@ -198,7 +198,7 @@ static void check_record(const record *r, const float *want)
 static int parse_chain(const char *line, record *r, int *end)
 {
     strcpy(r->alpha, "none");
-    return sscanf(line, "%127[^|]|%7[^|]|%d|%d|%d|%15[^|]|%47[^|]|%d|%d%n", r->chain, r->type,
+    return sscanf(line, "%3071[^|]|%7[^|]|%d|%d|%d|%15[^|]|%47[^|]|%d|%d%n", r->chain, r->type,
                   &r->channels, &r->w, &r->h, r->pattern, r->guide, &r->out_w, &r->out_h, end) == 9;
 }
 

@@ -595,6 +595,26 @@ def box_records():
         yield record(f"box=ksize={k}", "f32", 1, 15, 11, "nan")
 
 
+def products(*terms):
+    """A kernel that is a sum of products of rows and columns, as text; exact with 4 decimals."""
+    k = sum(np.outer(column, row) for row, column in terms)
+    return ";".join(",".join(f"{v:.4f}".rstrip("0").rstrip(".") for v in row) for row in k)
+
+
+def wide_kernels():
+    """Those that go by columns and rows, and one of more than 1024 numbers."""
+    x = np.arange(11) - 5
+    bell, wider = np.round(np.exp(-x ** 2 / 4), 2), np.round(np.exp(-x ** 2 / 18), 2)
+    wave, other = np.round(np.cos(0.9 * x), 2), np.round(np.sin(0.9 * x) + 0.01, 2)
+    yield products((bell, bell), (-0.5 * wider, 0.24 * wider))
+    yield products((wave[:9], wave), (other[:9], -other))
+    yield "1,6,15,20,15,6,1x1,6,15,20,15,6,1"
+    yield "-3,50,150,50,-3x2,190,7,190,-60"
+    yield "1,2,0,-2,-1x1,4,6,4,1,2,3"
+    yield ";".join(",".join(str((7 * i * i + 5 * j * j + 3 * i * j + i) % 9 + 1)
+                            for i in range(33)) for j in range(33))
+
+
 def convolve_records():
     uneven = "3,-1,4;1,-5,9;-2,6,5"
     decimals = "0.11,0.07,0.93,0.2;0.31,-0.4,0.05,0.01;0.6,0.02,0.3,0.1"
@@ -610,6 +630,8 @@ def convolve_records():
         yield record("convolve=kernel=0.3,-0.3:bias=12.7", kind, 1, 11, 9, "extremes")
         for border in ("reflect", "replicate", "wrap", "valid", "constant:border_value=37"):
             yield record(f"convolve=kernel={uneven}:border={border}", kind, 1, 9, 7, "noise")
+        for k in wide_kernels():
+            yield record(f"convolve=kernel={k}", kind, 1, 11, 7, "edges")
     yield record("convolve=kernel=sharpen", "f32", 1, 15, 11, "nan")
     yield record(f"convolve=kernel={decimals}", "f32", 1, 15, 11, "nan")
 

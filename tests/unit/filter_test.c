@@ -208,7 +208,7 @@ static void matrix_is(each *e, const char *text, int w, int h, int outer, double
 /* Rows and columns in all their spellings, names, and as many numbers as fit. */
 static void matrices(each *e)
 {
-    enum { SIDE = 32 };
+    enum { SIDE = 256 };
     static char text[2 * SIDE * SIDE + 3];
     char again[64];
 

@@ -14,7 +14,7 @@
 
 #include <tamis/tamis.h>
 
-enum { UNIT_PARAMS = 16384 };
+enum { UNIT_PARAMS = 1 << 20 };
 
 /* A context of so many threads; the test fails when there is none. */
 static inline tamis_ctx *unit_ctx(int threads)
