@@ -318,21 +318,30 @@ static size_t levels_scratch(const nlmeans_coef *k, int w, int h, int lanes)
             colors * source * (run + 2 * (sx + px)));
 }
 
+static size_t floats_scratch(const nlmeans_coef *k, int w, int h, int lanes)
+{
+    size_t run = (size_t)nlmeans_run(k, w, lanes), colors = (size_t)k->colors;
+    size_t sx = (size_t)k->sx, px = (size_t)k->px, py = (size_t)k->py;
+    size_t views = (colors + (k->luma ? 1 : 0)) * (k->frames ? 2 : 1); /* this frame's, another's */
+    return sizeof(float) * (size_t)lanes *
+           (views * nlmeans_source_rows(k, h) * (run + 2 * (sx + px)) +
+            2 * (colors + 1) * (size_t)h * run +
+            NLMEANS_TOGETHER * ((2 * py + 1) * run + run + 2 * sx) + run + 2 * px);
+}
+
+/* Enough for vectors of 16, 32 and 64 bytes. */
 static size_t scratch(const void *coef, int w, int h, int step)
 {
     const nlmeans_coef *k = coef;
-    size_t planes = (size_t)k->colors + (k->luma ? 1 : 0);
-    size_t source = nlmeans_source_rows(k, h) * nlmeans_source_row(k, w, step);
-    size_t result = (size_t)h * nlmeans_result_row(w, step);
-    size_t rows = (2 * (size_t)k->py + 1 + 2) * nlmeans_source_row(k, w, step);
-    size_t views = k->frames ? 2 * planes : planes; /* this frame's and another one's */
-    size_t floats = views * nlmeans_address_bytes(k, h) +
-                    (views * source + 2 * ((size_t)k->colors + 1) * result + rows) * sizeof(float);
-    for (int lanes = 8; lanes <= 32 && k->levels.tables; lanes *= 2) { /* as a vector may have */
-        size_t levels = levels_scratch(k, w, h, lanes);
-        floats = floats > levels ? floats : levels;
+    size_t most = 0;
+    (void)step; /* samples of a pixel take turns */
+    for (int lanes = 4; lanes <= 16; lanes *= 2) {
+        size_t floats = floats_scratch(k, w, h, lanes);
+        size_t levels = k->levels.tables ? levels_scratch(k, w, h, 2 * lanes) : 0;
+        most = most > floats ? most : floats;
+        most = most > levels ? most : levels;
     }
-    return floats;
+    return most;
 }
 
 static tamis_status plan(tamis_node *node)
@@ -361,9 +370,10 @@ static tamis_status plan(tamis_node *node)
     node->halo = (tamis_halo){k->sx + k->px, k->sx + k->px, k->sy + k->py, k->sy + k->py};
     if (!copy)
         TAMIS_TRY(plan_levels(node, k));
-    node->tile_w = 256;
-    node->tile_h = 96;
-    if (k->levels.tables) { /* long runs have little beside them; rows are to stay in cache */
+    /* Long runs have little beside them; rows are to stay in cache. */
+    node->tile_w = 538 - 2 * (k->sx + k->px);
+    node->tile_h = k->colors > 1 ? 48 : 96;
+    if (k->levels.tables) {
         node->tile_w = (k->colors > 1 ? 17 : 14) * 32 - 2 * (k->sx + k->px);
         node->tile_h = k->colors > 1 ? 48 : 64;
         if (node->tile_w < 256)

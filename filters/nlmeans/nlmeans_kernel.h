@@ -47,42 +47,25 @@ typedef struct nlmeans_coef {
     nlmeans_levels levels;
 } nlmeans_coef;
 
-/* Scratch of the vector rows in float arithmetic, in floats; rows have a margin of 64 for loads
- * and stores of whole vectors that run over their end. n is w * step. */
-
-/* A row of the result. */
-static inline size_t nlmeans_result_row(int w, int step)
-{
-    return ((size_t)w * (size_t)step + 64 + 15) / 16 * 16;
-}
-
-/* A row that reaches as far as the search window and the patch do. */
-static inline size_t nlmeans_source_row(const nlmeans_coef *k, int w, int step)
-{
-    size_t margin = (size_t)k->sx + (size_t)k->px;
-    return nlmeans_result_row((int)((size_t)w + 2 * margin), step);
-}
-
 static inline size_t nlmeans_source_rows(const nlmeans_coef *k, int h)
 {
     return (size_t)h + 2 * ((size_t)k->sy + (size_t)k->py);
 }
 
-/* Bytes of the addresses of a plane's rows; a multiple of 64. */
-static inline size_t nlmeans_address_bytes(const nlmeans_coef *k, int h)
-{
-    return (nlmeans_source_rows(k, h) * sizeof(void *) + 63) / 64 * 64;
-}
-
-/* Columns in the run of each lane of the rows for levels. */
+/* Columns in the run of each of so many lanes: those of a tile with the margins that the search
+ * window and the patch need, and no fewer than either, so that no place is farther away than in the
+ * next lane's run. */
 static inline int nlmeans_run(const nlmeans_coef *k, int w, int lanes)
 {
     size_t columns = (size_t)w + 2 * ((size_t)k->sx + (size_t)k->px), count = (size_t)lanes;
-    size_t run = (columns + count - 1) / count;
-    return (int)run > 2 * k->px ? (int)run : 2 * k->px;
+    int run = (int)((columns + count - 1) / count);
+    int least = 2 * k->px > k->sx ? 2 * k->px : k->sx;
+    return run > least ? run : least;
 }
 
-/* Offsets that these rows take at a time. */
-#define NLMEANS_GROUP 4
+/* Offsets that the rows in 16-bit integers and those in floats take at a time; search windows of 21
+ * and 7 have whole groups of the latter. */
+#define NLMEANS_GROUP    4
+#define NLMEANS_TOGETHER 7
 
 #endif
