@@ -7,6 +7,7 @@
 #include "box_kernel.h"
 
 #define SIDE_MAX 32767
+#define SUMS_MAX 0x1p25 /* bytes of column sums of floats that a thread may keep */
 
 static const tamis_param params[] = {
     TAMIS_PARAM(struct tamis_box, ksize, .def = 3, .min = 1, .max = SIDE_MAX, .unit = "px",
@@ -52,14 +53,15 @@ static int find_magic(struct box_coef *c)
     return 1;
 }
 
-/* Sums up to 2^24 are exact in binary32. Multiplied by 1/n rounded up, they stay below the next
- * whole quotient while that is nearer than 1/n by less than their error: for u8, n <= 16384. Other
- * sums are multiplied by a little less than 1/n, so that the quotient, below 2^16, is never too
- * great, and too small by less than 2^-4, so by one after truncation at the most. */
+/* Sums up to 2^24 are exact in binary32. Multiplied by 1/n rounded up, they are too great by
+ * less than 3/2 * 2^-23 of the quotient, and stay below the next whole one, at least 1/n away, for
+ * n <= 16384 (u8), or n <= 64 (16 bits). Other sums are multiplied by a little less than 1/n, so
+ * that the quotient, below 2^16, is never too great, and too small by less than 2^-4, so by one
+ * after truncation at the most. */
 static void make_inverse(struct box_coef *c, tamis_type type)
 {
     double exact = 1.0 / c->n;
-    c->inexact = type != TAMIS_U8 || c->n > 16384;
+    c->inexact = c->n > (type == TAMIS_U8 ? 16384 : 64);
     c->inverse = (float)exact;
     if (c->inexact)
         c->inverse = (float)(exact * (1 - 0x1p-21));
@@ -91,25 +93,28 @@ static int clamp(int v, int lo, int hi)
  * of columns. */
 static void choose_tile(tamis_node *node, const struct box_coef *c)
 {
-    if (node->work == TAMIS_F32) { /* its sums are kept for the whole tile */
+    if (node->work == TAMIS_F32) { /* where there are parts, sums are kept for all of a tile */
         node->tile_w = clamp(2 * c->w, 512, 2048);
+        double row = ((double)node->tile_w + c->w) * node->in.channels * sizeof(double);
         node->tile_h = clamp(2 * c->h, 64, 256);
+        if (node->tile_h * row > SUMS_MAX)
+            node->tile_h = (int)(SUMS_MAX / row) + 1;
         return;
     }
     node->tile_w = clamp(4 * c->w, 2048, 8192);
     node->tile_h = clamp(8 * c->h, 256, 2048);
 }
 
-/* Sums of columns: for floats of all rows, and of parts of windows, BOX_PART columns wide; for
- * integers of one row, of 64 bits in the reference. */
+/* Sums of columns: of all rows, and of parts of windows, BOX_PART columns wide or of 8 rows. */
 static size_t scratch_tile(const void *coef, int w, int h, int step)
 {
     const struct box_coef *c = coef;
     size_t row = ((size_t)w + (size_t)c->w) * (size_t)step + BOX_SLACK;
-    size_t longer = (size_t)(c->w > c->h ? c->w : c->h);
-    return (row * ((size_t)h + 16) + longer * BOX_PART) * sizeof(double);
+    size_t parts = (size_t)h * BOX_PART, lines = (size_t)w * 8;
+    return (row * ((size_t)h + 16) + (parts > lines ? parts : lines)) * sizeof(double);
 }
 
+/* Of one row, of 64 bits in the reference. */
 static size_t scratch_row(const void *coef, int w, int h, int step)
 {
     const struct box_coef *c = coef;
@@ -140,8 +145,8 @@ static tamis_status plan(tamis_node *node)
     node->alpha = c->n == 1 ? TAMIS_ALPHA_MODE_STRAIGHT : p->alpha;
     node->work = tamis_priv_node_work(node);
     node->halo = (tamis_halo){c->left, c->w - 1 - c->left, c->top, c->h - 1 - c->top};
-    node->scratch = node->work == TAMIS_F32 ? scratch_tile : scratch_row;
     choose_way(c, node->work);
+    node->scratch = c->way == BOX_PARTS ? scratch_tile : scratch_row;
     node->planar = c->way == BOX_PREFIX || c->way == BOX_HUGE;
     choose_tile(node, c);
     return TAMIS_OK;

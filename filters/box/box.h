@@ -23,10 +23,11 @@
  * Cost does not depend on the size of the window, in any type; small windows are faster yet.
  * It is bad at smoothing evenly in all directions and leaves traces of its corners: see gaussian.
  *
- * Method. Integers: column sums that gain a row and lose a row, then prefix sums along the row
- * whose additions are exact. Floats: every window is cut by one line of a grid of its own spacing
- * into a part before and a part behind, and such parts of all windows are running sums (van Herk
- * 1992 and Gil and Werman 1993 do so for minima). */
+ * Method. 3x3, 5x5 and 7x7: row sums, the last of which stay in registers while a window goes
+ * down a band of rows. Other integers: column sums that gain a row and lose a row, then prefix sums
+ * along the row whose additions are exact. Other floats: every window is cut by one line of a grid
+ * of its own spacing into a part before and a part behind, and such parts of all windows are
+ * running sums (van Herk 1992 and Gil and Werman 1993 do so for minima). */
 #ifndef TAMIS_BOX_H
 #define TAMIS_BOX_H
 

@@ -56,6 +56,8 @@ static inline tamis_tile box_plane(const tamis_tile *t, int p)
 /* Kernels in files of their own; here TAMIS_ISA is defined only where kernels are compiled. */
 #ifdef TAMIS_ISA
 void TAMIS_FN(tamis_priv_box_f32)(const tamis_tile *t, const void *coef, void *scratch);
+/* Returns 0, and does nothing, for windows that others are better at. */
+int TAMIS_FN(tamis_priv_box_small)(const tamis_tile *t, const void *coef, tamis_type type);
 #endif
 
 #endif

@@ -28,15 +28,15 @@ TAMIS_INLINE tv_u16 load_16(const void *sums, int i)
     return tv_load_u16((const uint16_t *)sums + i);
 }
 
-TAMIS_INLINE tv_s32 load_32(const void *sums, int i)
+TAMIS_INLINE tv_u32 load_32(const void *sums, int i)
 {
-    return tv_load_s32((const int32_t *)sums + i);
+    return tv_load_u32((const uint32_t *)sums + i);
 }
 
 /* Sums of N32 columns, whatever their width. */
-TAMIS_INLINE tv_s32 load_any(int narrow, const void *sums, int i)
+TAMIS_INLINE tv_u32 load_any(int narrow, const void *sums, int i)
 {
-    return narrow ? tv_load_widen_u16((const uint16_t *)sums + i) : load_32(sums, i);
+    return narrow ? (tv_u32)tv_load_widen_u16((const uint16_t *)sums + i) : load_32(sums, i);
 }
 
 /* What a source row adds to the sums of TV_BYTES columns of u8. */
@@ -48,14 +48,15 @@ TAMIS_INLINE void split_16(const void *row, ptrdiff_t x, int paired, tv_u16 *eve
 }
 
 /* Of N16 columns of any type. */
-TAMIS_INLINE void split_32(const void *row, tamis_type type, ptrdiff_t x, int paired, tv_s32 *even,
-                           tv_s32 *other)
+TAMIS_INLINE void split_32(const void *row, tamis_type type, ptrdiff_t x, int paired, tv_u32 *even,
+                           tv_u32 *other)
 {
     tv_s32 v = type == TAMIS_U8 ? (tv_s32)tv_load_widen_u8((const uint8_t *)row + x)
                                 : (tv_s32)tv_load_s16((const int16_t *)row + x);
     tv_s32 odd = type == TAMIS_S16 ? v >> 16 : (tv_s32)((tv_u32)v >> 16);
-    *even = type == TAMIS_S16 ? v << 16 >> 16 : v & 0xffff;
-    *other = paired ? *even + odd : odd;
+    tv_s32 first = type == TAMIS_S16 ? v << 16 >> 16 : v & 0xffff;
+    *even = (tv_u32)first;
+    *other = (tv_u32)(paired ? first + odd : odd);
 }
 
 TAMIS_INLINE void store_16(const struct columns *s, int i, const tv_u16 sums[2])
@@ -64,10 +65,10 @@ TAMIS_INLINE void store_16(const struct columns *s, int i, const tv_u16 sums[2])
     tv_store_u16((uint16_t *)s->other + i, sums[1]);
 }
 
-TAMIS_INLINE void store_32(const struct columns *s, int i, const tv_s32 sums[2])
+TAMIS_INLINE void store_32(const struct columns *s, int i, const tv_u32 sums[2])
 {
-    tv_store_s32((int32_t *)s->even + i, sums[0]);
-    tv_store_s32((int32_t *)s->other + i, sums[1]);
+    tv_store_u32((uint32_t *)s->even + i, sums[0]);
+    tv_store_u32((uint32_t *)s->other + i, sums[1]);
 }
 
 /* Sums of samples first .. first+count-1 of h rows. */
@@ -77,7 +78,7 @@ TAMIS_INLINE void begin_columns(const void *const *rows, int h, tamis_type type,
     int width = s->narrow ? TV_BYTES : N16;
     for (int x = 0; x < count; x += width) {
         tv_u16 sums_16[2] = {{0}}, v_16[2];
-        tv_s32 sums_32[2] = {{0}}, v_32[2];
+        tv_u32 sums_32[2] = {{0}}, v_32[2];
         for (int j = 0; j < h; j++) {
             if (s->narrow) {
                 split_16(rows[j], first + x, s->paired, &v_16[0], &v_16[1]);
@@ -109,11 +110,11 @@ TAMIS_INLINE void move_columns(const void *gained, const void *lost, tamis_type 
                      (const tv_u16[2]){load_16(s->even, x / 2) + plus[0] - minus[0],
                                        load_16(s->other, x / 2) + plus[1] - minus[1]});
         } else {
-            tv_s32 plus[2], minus[2];
+            tv_u32 plus[2], minus[2];
             split_32(gained, type, first + x, s->paired, &plus[0], &plus[1]);
             split_32(lost, type, first + x, s->paired, &minus[0], &minus[1]);
             store_32(s, x / 2,
-                     (const tv_s32[2]){load_32(s->even, x / 2) + plus[0] - minus[0],
+                     (const tv_u32[2]){load_32(s->even, x / 2) + plus[0] - minus[0],
                                        load_32(s->other, x / 2) + plus[1] - minus[1]});
         }
     }
@@ -137,9 +138,10 @@ TAMIS_INLINE tv_u16 high_product(tv_u16 a, uint16_t b)
 #endif
 }
 
-/* Of sums that are not negative and have n/2 added. */
-TAMIS_INLINE tv_s32 divide(tv_s32 sum, const struct box_coef *c, int inexact)
+/* Of sums below 2^31 that have n/2 added. */
+TAMIS_INLINE tv_s32 divide(tv_u32 bits, const struct box_coef *c, int inexact)
 {
+    tv_s32 sum = (tv_s32)bits;
     tv_f32 quotient = __builtin_convertvector(sum, tv_f32) * c->inverse;
     tv_s32 level = __builtin_convertvector(quotient, tv_s32);
     if (inexact)
@@ -208,7 +210,7 @@ TAMIS_INLINE void row_direct_32(const struct columns *s, const struct box_coef *
                                 int w, int step, int n, uint16_t *dst)
 {
     for (int i = 0; 2 * i < n; i += N32) {
-        tv_s32 even = bias_of(c, type) - (tv_s32){0}, odd = even;
+        tv_u32 even = (uint32_t)bias_of(c, type) - (tv_u32){0}, odd = even;
         ADD_COLUMNS(load_32, w, step)
         tv_s32 out = divide(even, c, 1) | divide(odd, c, 1) << 16;
         store_samples(dst + 2 * i, type, n - 2 * i, (tv_u16)out);
@@ -219,12 +221,12 @@ TAMIS_INLINE void row_direct_32(const struct columns *s, const struct box_coef *
 /* ---- any number of columns: prefix sums of what a window gains and loses */
 
 /* Lanes move up by n, zeros come in; n is known when this is compiled. */
-TAMIS_INLINE tv_s32 lanes_up(tv_s32 v, int n)
+TAMIS_INLINE tv_u32 lanes_up(tv_u32 v, int n)
 {
 #if defined(TAMIS_AVX512)
 #define UP(N)                                                                                      \
     case N:                                                                                        \
-        return (tv_s32)_mm512_alignr_epi32((__m512i)v, _mm512_setzero_si512(), 16 - (N))
+        return (tv_u32)_mm512_alignr_epi32((__m512i)v, _mm512_setzero_si512(), 16 - (N))
     switch (n) {
         UP(1);
         UP(2);
@@ -235,17 +237,17 @@ TAMIS_INLINE tv_s32 lanes_up(tv_s32 v, int n)
     __m256i low = _mm256_permute2x128_si256((__m256i)v, (__m256i)v, 0x08); /* 0, lower half */
 #define UP(N)                                                                                      \
     case N:                                                                                        \
-        return (tv_s32)_mm256_alignr_epi8((__m256i)v, low, 16 - 4 * (N))
+        return (tv_u32)_mm256_alignr_epi8((__m256i)v, low, 16 - 4 * (N))
     switch (n) {
         UP(1);
         UP(2);
     case 4:
-        return (tv_s32)low;
+        return (tv_u32)low;
     }
 #else
 #define UP(N, ...)                                                                                 \
     case N:                                                                                        \
-        return __builtin_shufflevector((tv_s32){0}, v, __VA_ARGS__)
+        return __builtin_shufflevector((tv_u32){0}, v, __VA_ARGS__)
     switch (n) {
         UP(1, 0, 4, 5, 6);
         UP(2, 0, 0, 4, 5);
@@ -256,36 +258,36 @@ TAMIS_INLINE tv_s32 lanes_up(tv_s32 v, int n)
 }
 
 /* The last lane in all of them. */
-TAMIS_INLINE tv_s32 last_lane(tv_s32 v)
+TAMIS_INLINE tv_u32 last_lane(tv_u32 v)
 {
 #if defined(TAMIS_AVX512)
-    return (tv_s32)_mm512_permutexvar_epi32(_mm512_set1_epi32(15), (__m512i)v);
+    return (tv_u32)_mm512_permutexvar_epi32(_mm512_set1_epi32(15), (__m512i)v);
 #elif defined(TAMIS_AVX2)
-    return (tv_s32)_mm256_permutevar8x32_epi32((__m256i)v, _mm256_set1_epi32(7));
+    return (tv_u32)_mm256_permutevar8x32_epi32((__m256i)v, _mm256_set1_epi32(7));
 #else
     return __builtin_shufflevector(v, v, 3, 3, 3, 3);
 #endif
 }
 
 /* The sum of the first m pairs. */
-TAMIS_INLINE int32_t first_pairs(const struct columns *s, int m)
+TAMIS_INLINE uint32_t first_pairs(const struct columns *s, int m)
 {
     int i = 0;
-    tv_s32 all = {0};
+    tv_u32 all = {0};
     for (; i + N32 <= m; i += N32)
         all += load_any(s->narrow, s->other, i);
     uint32_t sum = 0;
     for (int j = 0; j < N32; j++)
-        sum += (uint32_t)all[j];
+        sum += all[j];
     for (; i < m; i++)
         sum += s->narrow ? ((const uint16_t *)s->other)[i] : ((const uint32_t *)s->other)[i];
-    return (int32_t)sum;
+    return sum;
 }
 
 /* In each lane the sum of those below it, plus *before, to which all of them are added. */
-TAMIS_INLINE tv_s32 running_sum(tv_s32 v, tv_s32 *before)
+TAMIS_INLINE tv_u32 running_sum(tv_u32 v, tv_u32 *before)
 {
-    tv_s32 total = v, sum;
+    tv_u32 total = v, sum;
     for (int lanes = 1; lanes < N32; lanes *= 2)
         total += lanes_up(total, lanes);
     sum = *before + (total - v);
@@ -297,13 +299,13 @@ TAMIS_INLINE tv_s32 running_sum(tv_s32 v, tv_s32 *before)
  * of 2m or 2m+1 columns holds the m pairs from its first even column on; these gain pair i+m and
  * lose pair i from one to the next. */
 TAMIS_INLINE tv_u16 windows(const struct columns *s, const struct box_coef *c, int is_odd,
-                            int inexact, int i, tv_s32 *before)
+                            int inexact, int i, tv_u32 *before)
 {
     int m = c->w / 2;
-    tv_s32 next_pair = load_any(s->narrow, s->other, i + m);
-    tv_s32 next = load_any(s->narrow, s->even, i + m);
-    tv_s32 even = running_sum(next_pair - load_any(s->narrow, s->other, i), before);
-    tv_s32 odd = even - load_any(s->narrow, s->even, i) + (is_odd ? next_pair : next);
+    tv_u32 next_pair = load_any(s->narrow, s->other, i + m);
+    tv_u32 next = load_any(s->narrow, s->even, i + m);
+    tv_u32 even = running_sum(next_pair - load_any(s->narrow, s->other, i), before);
+    tv_u32 odd = even - load_any(s->narrow, s->even, i) + (is_odd ? next_pair : next);
     if (is_odd)
         even += next;
     return (tv_u16)(divide(even, c, inexact) | divide(odd, c, inexact) << 16);
@@ -312,14 +314,15 @@ TAMIS_INLINE tv_u16 windows(const struct columns *s, const struct box_coef *c, i
 /* The same for column sums below 2^14: what pairs gain and lose fits 16 bits, so that dot products
  * add it up for two pairs at once. Levels of four columns lie side by side. */
 TAMIS_INLINE tv_u8 low_windows(const struct columns *s, const struct box_coef *c, int is_odd,
-                               int inexact, int i, tv_s32 *before)
+                               int inexact, int i, tv_u32 *before)
 {
     const tv_s16 first = (tv_s16)(1 - (tv_s32){0}), second = (tv_s16)(0x10000 - (tv_s32){0});
     int m = c->w / 2;
     tv_s16 next_pair = (tv_s16)load_16(s->other, i + m), next = (tv_s16)load_16(s->even, i + m);
     tv_s16 change = next_pair - (tv_s16)load_16(s->other, i);
     tv_s16 odd = (is_odd ? next_pair : next) - (tv_s16)load_16(s->even, i);
-    tv_s32 sum = running_sum(tv_dot_s16((tv_s32){0}, change, first | second), before);
+    tv_u32 gain = (tv_u32)tv_dot_s16((tv_s32){0}, change, first | second);
+    tv_s32 sum = (tv_s32)running_sum(gain, before);
     tv_s32 later = tv_dot_s16(sum, change, first);
     tv_s32 v[4] = {sum, tv_dot_s16(sum, odd, first), later, tv_dot_s16(later, odd, second)};
     if (is_odd) {
@@ -327,14 +330,14 @@ TAMIS_INLINE tv_u8 low_windows(const struct columns *s, const struct box_coef *c
         v[2] = tv_dot_s16(later, next, second);
     }
     for (int k = 0; k < 4; k++)
-        v[k] = divide(v[k], c, inexact) << (8 * k);
+        v[k] = divide((tv_u32)v[k], c, inexact) << (8 * k);
     return (tv_u8)((v[0] | v[1]) | (v[2] | v[3]));
 }
 
 TAMIS_INLINE void row_prefix(const struct columns *s, const struct box_coef *c, tamis_type type,
                              int is_odd, int inexact, int n, char *dst)
 {
-    tv_s32 before = bias_of(c, type) + first_pairs(s, c->w / 2) - (tv_s32){0};
+    tv_u32 before = (uint32_t)bias_of(c, type) + first_pairs(s, c->w / 2) - (tv_u32){0};
     if (type != TAMIS_U8)
         for (int i = 0; 2 * i < n; i += N32)
             store_samples(dst + 4 * i, type, n - 2 * i, windows(s, c, is_odd, inexact, i, &before));
@@ -361,19 +364,12 @@ TAMIS_INLINE void row_parity(const struct columns *s, const struct box_coef *c, 
 
 /* ---- sums beyond 31 bits: one by one, in numbers that binary64 divides exactly */
 
-TAMIS_INLINE int64_t sum_at(const struct columns *s, const void *sums, ptrdiff_t i)
-{
-    return s->narrow ? ((const uint16_t *)sums)[i] : ((const int32_t *)sums)[i];
-}
-
-/* The sum of column x, where there are pairs. */
+/* The sum of column x, where there are pairs, of 32 bits: no window of u8 with narrower ones is as
+ * large. */
 TAMIS_INLINE int64_t column(const struct columns *s, ptrdiff_t x)
 {
-    int64_t even = sum_at(s, s->even, x / 2);
-    if (x % 2 == 0)
-        return even;
-    int64_t pair = sum_at(s, s->other, x / 2);
-    return s->narrow ? pair - even : (int32_t)((uint32_t)pair - (uint32_t)even);
+    uint32_t even = ((const uint32_t *)s->even)[x / 2];
+    return x % 2 == 0 ? (int32_t)even : (int32_t)(((const uint32_t *)s->other)[x / 2] - even);
 }
 
 TAMIS_INLINE void row_huge(const struct columns *s, const struct box_coef *c, tamis_type type,
@@ -459,6 +455,8 @@ TAMIS_INLINE void planes_of(const tamis_tile *t, const struct box_coef *c, char 
 static void TAMIS_FN(box_u8)(const tamis_tile *t, const void *coef, void *scratch)
 {
     const struct box_coef *c = coef;
+    if (TAMIS_FN(tamis_priv_box_small)(t, coef, TAMIS_U8))
+        return;
     if (c->h <= BOX_NARROW)
         planes_of(t, c, scratch, TAMIS_U8, 1);
     else
@@ -467,12 +465,14 @@ static void TAMIS_FN(box_u8)(const tamis_tile *t, const void *coef, void *scratc
 
 static void TAMIS_FN(box_u16)(const tamis_tile *t, const void *coef, void *scratch)
 {
-    planes_of(t, coef, scratch, TAMIS_U16, 0);
+    if (!TAMIS_FN(tamis_priv_box_small)(t, coef, TAMIS_U16))
+        planes_of(t, coef, scratch, TAMIS_U16, 0);
 }
 
 static void TAMIS_FN(box_s16)(const tamis_tile *t, const void *coef, void *scratch)
 {
-    planes_of(t, coef, scratch, TAMIS_S16, 0);
+    if (!TAMIS_FN(tamis_priv_box_small)(t, coef, TAMIS_S16))
+        planes_of(t, coef, scratch, TAMIS_S16, 0);
 }
 
 extern const tamis_kernel TAMIS_FN(box_kernels)[];

@@ -34,23 +34,22 @@ TAMIS_INLINE void store_mean(float *dst, int n, tv_f64 sum, const struct box_coe
 
 /* ---- small windows: columns, then rows, added one by one */
 
-TAMIS_INLINE void small_tile(const tamis_tile *t, const struct box_coef *c, int w, int h,
-                             double *sums)
+static void few_tile(const tamis_tile *t, const struct box_coef *c, double *sums)
 {
-    int n = t->w * t->step, count = n + (w - 1) * t->step;
+    int n = t->w * t->step, count = n + (c->w - 1) * t->step;
     for (int y = 0; y < t->h; y++) {
         const float *const *rows = (const float *const *)t->src[0] + (y - c->top);
         float *dst = (float *)(void *)((char *)t->dst[0] + y * t->dst_stride[0]);
         ptrdiff_t first = -(ptrdiff_t)c->left * t->step;
         for (int x = 0; x < count; x += N64) {
             tv_f64 sum = load_floats(rows[0] + first + x);
-            for (int j = 1; j < h; j++)
+            for (int j = 1; j < c->h; j++)
                 sum += load_floats(rows[j] + first + x);
             tv_store_f64(sums + x, sum);
         }
         for (int x = 0; x < n; x += N64) {
             tv_f64 sum = tv_load_f64(sums + x);
-            for (int j = 1; j < w; j++)
+            for (int j = 1; j < c->w; j++)
                 sum += tv_load_f64(sums + x + j * t->step);
             store_mean(dst + x, n - x, sum, c);
         }
@@ -67,9 +66,11 @@ struct columns {
     int last;                 /* row */
     int k;                    /* height of the window */
     int first;                /* output row for which the sums were begun */
+    int rows_out;             /* output rows */
     double nothing[BOX_PART]; /* -0, to which anything can be added without a change */
     double behind[BOX_PART];  /* sums from the end of a block onwards */
     double *before;           /* and from there backwards, from output row `first` on */
+    double beyond[BOX_PART];  /* the same below the last output row, which none needs */
 };
 
 /* Adds a row; the next one is fetched meanwhile, since no hardware foresees it. */
@@ -88,7 +89,7 @@ static void begin_block(struct columns *s, int y, int end)
     const double *sums = s->nothing;
     s->first = y;
     for (int i = end - 1; i >= y; i--) {
-        double *out = s->before + (size_t)(i - y) * BOX_PART;
+        double *out = i < s->rows_out ? s->before + (size_t)(i - y) * BOX_PART : s->beyond;
         add_row(s, sums, i, i > y ? i - 1 : end, out);
         sums = out;
     }
@@ -120,6 +121,7 @@ static void sum_tile(const tamis_tile *t, const struct box_coef *c, int count, s
     struct columns s = {
         .rows = (const float *const *)t->src[0] - c->top, .k = c->h, .last = t->h + c->h - 2};
     s.before = before;
+    s.rows_out = t->h;
     for (int x = 0; x < BOX_PART; x++)
         s.nothing[x] = -0.0;
     for (int x = 0; x < count; x += BOX_PART) {
@@ -142,14 +144,17 @@ TAMIS_INLINE void sum_block(double *lines, ptrdiff_t stride, int low, int high, 
                             double *before)
 {
     tv_f64 sum = -(tv_f64){0};
-    for (int i = end - 1; i >= low; i--) {
+    int i = end - 1;
+    for (; i > high; i--)
+        sum += tv_load_f64(lines + i * stride);
+    for (; i >= low; i--) {
         sum += tv_load_f64(lines + i * stride);
         tv_store_f64(before + (i - low) * N64, sum);
     }
     sum = -(tv_f64){0};
-    for (int i = end; i < low + k - 1; i++)
+    for (i = end; i < low + k - 1; i++)
         sum += tv_load_f64(lines + i * stride);
-    for (int i = low; i <= high; i++) {
+    for (i = low; i <= high; i++) {
         sum += tv_load_f64(lines + (i + k - 1) * stride);
         tv_f64 v = i < end ? sum + tv_load_f64(before + (i - low) * N64) : sum;
         tv_store_f64(lines + i * stride, v);
@@ -247,12 +252,10 @@ static void large_tile(const tamis_tile *t, const struct box_coef *c, double *sc
 void TAMIS_FN(tamis_priv_box_f32)(const tamis_tile *t, const void *coef, void *scratch)
 {
     const struct box_coef copy = *(const struct box_coef *)coef, *c = &copy;
-    if (c->way != BOX_DIRECT)
-        large_tile(t, c, scratch);
-    else if (c->w == 3 && c->h == 3)
-        small_tile(t, c, 3, 3, scratch);
-    else if (c->w == 5 && c->h == 5)
-        small_tile(t, c, 5, 5, scratch);
+    if (TAMIS_FN(tamis_priv_box_small)(t, coef, TAMIS_F32))
+        return;
+    if (c->way == BOX_DIRECT)
+        few_tile(t, c, scratch);
     else
-        small_tile(t, c, c->w, c->h, scratch);
+        large_tile(t, c, scratch);
 }
