@@ -348,13 +348,23 @@ TAMIS_INLINE void tile(const tamis_tile *t, const void *coef, void *scratch, tam
 
 /* ---- copies */
 
+TAMIS_INLINE void copy_row(const char *row, const int32_t *start, int32_t from, char *out, int n,
+                           size_t pixel)
+{
+    for (int i = 0; i < n; i++)
+        memcpy(out + (size_t)i * pixel, row + (start[i] - from) * (ptrdiff_t)pixel, pixel);
+}
+
+/* Rows that come from the same one are copied from the first of them. */
 TAMIS_INLINE void copy_pixels(const tamis_tile *t, const struct resize_coef *c, size_t pixel)
 {
+    const int32_t *y = c->y.start + t->y;
     for (int j = 0; j < t->h; j++) {
         char *out = (char *)t->dst[0] + j * t->dst_stride[0];
-        const char *row = t->src[0][c->y.start[t->y + j] - t->from.y];
-        for (int i = 0; i < t->w; i++, out += pixel)
-            memcpy(out, row + (c->x.start[t->x + i] - t->from.x) * (ptrdiff_t)pixel, pixel);
+        if (j > 0 && y[j] == y[j - 1])
+            memcpy(out, out - t->dst_stride[0], (size_t)t->w * pixel);
+        else
+            copy_row(t->src[0][y[j] - t->from.y], c->x.start + t->x, t->from.x, out, t->w, pixel);
     }
 }
 
