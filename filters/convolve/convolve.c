@@ -247,15 +247,16 @@ static float column_sum(const tamis_tile *t, const struct convolve_coef *c, cons
 {
     float sum = -0.0f;
     for (int j = 0; j < c->h; j++)
-        if (column[j] != 0)
+        if (!c->gaps || column[j] != 0)
             sum = fmaf(column[j], sample(t->src[0][y - c->top + j], type, x), sum);
     return sum;
 }
 
-static float row_sum(const float *row, const float *columns, int w, float sum)
+static float row_sum(const struct convolve_coef *c, const float *row, const float *columns,
+                     float sum)
 {
-    for (int i = 0; i < w; i++)
-        if (row[i] != 0)
+    for (int i = 0; i < c->w; i++)
+        if (!c->gaps || row[i] != 0)
             sum = fmaf(row[i], columns[i], sum);
     return sum;
 }
@@ -272,7 +273,7 @@ static void terms_plane(const tamis_tile *t, const struct convolve_coef *c, floa
         for (int x = 0; x < t->w; x++) {
             float sum = -0.0f;
             for (int k = 0; k < c->term_count; k++)
-                sum = row_sum(c->terms[k].row, columns + k * samples + x, c->w, sum);
+                sum = row_sum(c, c->terms[k].row, columns + k * samples + x, sum);
             tamis_priv_sample_put(type, (char *)t->dst[0] + y * t->dst_stride[0], x,
                                   with_bias(c, sum));
         }

@@ -102,14 +102,14 @@ tamis_status tamis_priv_convolve_pairs(tamis_node *node, const int32_t *v, int w
 static tamis_status make_quads(tamis_node *node, const int32_t *v, struct convolve_coef *c)
 {
     int count = (c->w + 3) / 4;
-    size_t rows = (size_t)c->h + 2 * (CONVOLVE_ROWS - 1);
+    size_t rows = (size_t)c->h;
     int32_t *quads = tamis_priv_node_alloc(node, rows * (size_t)count * sizeof *quads);
     if (!quads)
         return tamis_priv_convolve_no_memory(node);
     for (int y = 0; y < c->h; y++)
         for (int x = 0; x < c->w; x++) {
             uint32_t tap = (uint8_t)v[y * c->w + x];
-            int32_t *word = &quads[(y + CONVOLVE_ROWS - 1) * count + x / 4];
+            int32_t *word = &quads[y * count + x / 4];
             *word = (int32_t)((uint32_t)*word | tap << 8 * (x % 4));
         }
     c->quads = quads;

@@ -71,20 +71,14 @@ static int same_zeros(const struct convolve_wish *k, const struct convolve_term 
     return 1;
 }
 
-/* As floats, the column divided; whether one has a zero. */
-static int make_term(const struct convolve_wish *k, const double *column, const double *row,
-                     float *to_column, float *to_row)
+/* As floats, the column divided. */
+static void make_term(const struct convolve_wish *k, const double *column, const double *row,
+                      float *to_column, float *to_row)
 {
-    int gaps = 0;
-    for (int y = 0; y < k->h; y++) {
+    for (int y = 0; y < k->h; y++)
         to_column[y] = (float)(column[y] / k->divisor);
-        gaps |= to_column[y] == 0;
-    }
-    for (int x = 0; x < k->w; x++) {
+    for (int x = 0; x < k->w; x++)
         to_row[x] = (float)row[x];
-        gaps |= to_row[x] == 0;
-    }
-    return gaps;
 }
 
 static tamis_status find_terms(tamis_node *node, const struct convolve_wish *k,
@@ -104,11 +98,12 @@ static tamis_status find_terms(tamis_node *node, const struct convolve_wish *k,
             return TAMIS_OK;
         float *to = numbers + (size_t)count * side;
         products += take_out(left, w, h, column, row);
-        c->gaps |= make_term(k, column, row, to, to + h);
+        make_term(k, column, row, to, to + h);
         terms[count] = (struct convolve_term){to, to + h};
     }
     if (products > CANCELED * all || (node->work == TAMIS_F32 && !same_zeros(k, terms, count)))
         return TAMIS_OK;
+    c->gaps = c->count < w * h;
     c->terms = terms;
     c->term_count = count;
     return TAMIS_OK;

@@ -51,7 +51,7 @@ struct convolve_coef {
     int pair_count;
     const struct convolve_pair *pairs;
     /* u8, where taps have 8 bits: words of four taps side by side, quad_count for each row of the
-     * kernel, with CONVOLVE_ROWS - 1 empty rows before and after; else NULL. */
+     * kernel; else NULL. */
     const int32_t *quads;
     int quad_count;
     struct convolve_product product; /* in its stage */
@@ -60,7 +60,7 @@ struct convolve_coef {
     const float *dense; /* w * h taps, where none is zero; else NULL */
     int term_count;     /* 0 = the kernel is no sum of few products */
     const struct convolve_term *terms;
-    int gaps; /* terms have zeros, which are passed over */
+    int gaps; /* the kernel has zeros: those of terms are passed over */
 };
 
 /* Output rows that vector kernels make together. */

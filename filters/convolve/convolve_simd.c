@@ -122,28 +122,19 @@ TAMIS_INLINE tv_f32 finished(tv_f32 v, const struct convolve_coef *c, tamis_type
     return (v + round) - round;
 }
 
-/* Fewer samples than a block has. */
-TAMIS_INLINE void store_some(char *dst, const struct convolve_coef *c, tamis_type type, int n,
-                             const tv_f32 sum[WIDE])
-{
-    for (int u = 0; u < WIDE; u++)
-        tv_store_samples(type, dst, u * N32, n - u * N32, finished(sum[u], c, type));
-}
-
-/* The block from column x on, of those rows that exist. */
+/* The block from column x on, of those rows that exist; with whole = 0 there may be fewer samples
+ * than in a block. That has a block of its own, for which registers do not matter. */
 TAMIS_INLINE void store_block(const tamis_tile *t, const struct convolve_coef *c, tamis_type type,
-                              int x, int y, block sum)
+                              int x, int y, block sum, int whole)
 {
-    ptrdiff_t size = type == TAMIS_U8 ? 1 : type == TAMIS_F32 ? 4 : 2;
     for (int r = 0; r < ROWS; r++) {
-        char *dst = (char *)t->dst[0] + (y + r) * t->dst_stride[0] + x * size;
+        char *dst = (char *)t->dst[0] + (y + r) * t->dst_stride[0];
         if (y + r >= t->h)
             continue;
-        if (t->w - x >= WIDE * N32)
-            for (int u = 0; u < WIDE; u++)
-                tv_store_samples(type, dst, u * N32, N32, finished(sum[r][u], c, type));
-        else
-            store_some(dst, c, type, t->w - x, sum[r]);
+        for (int u = 0; u < WIDE; u++) {
+            int at = x + u * N32;
+            tv_store_samples(type, dst, at, whole ? N32 : t->w - at, finished(sum[r][u], c, type));
+        }
     }
 }
 
@@ -171,22 +162,30 @@ TAMIS_INLINE size_t pointers(const struct convolve_coef *c)
     return ((size_t)c->h + ROWS) * sizeof(void *) / sizeof(float) / 16 * 16 + 16;
 }
 
+TAMIS_INLINE void direct_block(const tamis_tile *t, const struct convolve_coef *c,
+                               const float *const *lines, tamis_type type, int x, int y, int whole)
+{
+    block sum;
+    begin(sum, c->count ? -0.0f : 0);
+    if (c->dense)
+        add_dense(sum, lines, c->dense, c->w, c->h, x, 0);
+    else
+        add_taps(sum, lines, c, x);
+    store_block(t, c, type, x, y, sum, whole);
+}
+
 TAMIS_INLINE void direct_plane(const tamis_tile *t, const struct convolve_coef *c, void *scratch,
                                tamis_type type)
 {
     const float **lines = scratch;
     struct lines l = make_lines(t, c, type, (float *)scratch + pointers(c));
     for (int y = 0; y < t->h; y += ROWS) {
+        int x = 0;
         find_lines(&l, y, lines);
-        for (int x = 0; x < t->w; x += WIDE * N32) {
-            block sum;
-            begin(sum, c->count ? -0.0f : 0);
-            if (c->dense)
-                add_dense(sum, lines, c->dense, c->w, c->h, x, 0);
-            else
-                add_taps(sum, lines, c, x);
-            store_block(t, c, type, x, y, sum);
-        }
+        for (; x + WIDE * N32 <= t->w; x += WIDE * N32)
+            direct_block(t, c, lines, type, x, y, 1);
+        if (x < t->w)
+            direct_block(t, c, lines, type, x, y, 0);
     }
 }
 
@@ -206,10 +205,10 @@ TAMIS_INLINE void sum_columns(const struct lines *l, const float *const *lines,
 }
 
 TAMIS_INLINE void add_row(block sum, const struct lines *l, const float *sums, const float *row,
-                          int w)
+                          const struct convolve_coef *c)
 {
-    for (int i = 0; i < w; i++) {
-        if (row[i] == 0)
+    for (int i = 0; i < c->w; i++) {
+        if (c->gaps && row[i] == 0)
             continue;
         tv_f32 tap = tv_splat_f32(row[i]);
         for (int r = 0; r < ROWS; r++)
@@ -219,28 +218,37 @@ TAMIS_INLINE void add_row(block sum, const struct lines *l, const float *sums, c
     }
 }
 
+TAMIS_INLINE void terms_block(const tamis_tile *t, const struct convolve_coef *c,
+                              const struct lines *l, const float *sums, tamis_type type, int x,
+                              int y, int whole)
+{
+    block sum;
+    begin(sum, -0.0f);
+    for (int k = 0; k < c->term_count; k++)
+        add_row(sum, l, sums + (size_t)k * ROWS * l->stride + x, c->terms[k].row, c);
+    store_block(t, c, type, x, y, sum, whole);
+}
+
 TAMIS_INLINE void terms_plane(const tamis_tile *t, const struct convolve_coef *c, void *scratch,
                               tamis_type type)
 {
     const float **lines = scratch;
     struct lines l = make_lines(t, c, type, (float *)scratch + pointers(c));
     float *sums = l.data + (size_t)l.count * l.stride;
-    size_t term = ROWS * l.stride;
     for (int y = 0; y < t->h; y += ROWS) {
+        int x = 0;
         find_lines(&l, y, lines);
         for (int k = 0; k < c->term_count; k++) {
+            float *to = sums + (size_t)k * ROWS * l.stride;
             if (c->gaps)
-                sum_columns(&l, lines, c, c->terms[k].column, sums + (size_t)k * term, 1);
+                sum_columns(&l, lines, c, c->terms[k].column, to, 1);
             else
-                sum_columns(&l, lines, c, c->terms[k].column, sums + (size_t)k * term, 0);
+                sum_columns(&l, lines, c, c->terms[k].column, to, 0);
         }
-        for (int x = 0; x < t->w; x += WIDE * N32) {
-            block sum;
-            begin(sum, -0.0f);
-            for (int k = 0; k < c->term_count; k++)
-                add_row(sum, &l, sums + (size_t)k * term + x, c->terms[k].row, c->w);
-            store_block(t, c, type, x, y, sum);
-        }
+        for (; x + WIDE * N32 <= t->w; x += WIDE * N32)
+            terms_block(t, c, &l, sums, type, x, y, 1);
+        if (x < t->w)
+            terms_block(t, c, &l, sums, type, x, y, 0);
     }
 }
 

@@ -12,30 +12,35 @@ enum { ROWS = CONVOLVE_ROWS, PHASES = 4 };
 
 typedef __m512i block[ROWS][PHASES];
 
-/* Sums of ROWS output rows; lines[j] is row j of the first one's window, at the block's first
- * column. */
-TAMIS_INLINE void sum_block(block sum, const uint8_t *const *lines, const struct convolve_coef *c,
-                            ptrdiff_t x)
+/* Adds one source row: number `line` of the first output row's window, whose taps are at quads. */
+TAMIS_INLINE void add_line(block sum, const uint8_t *at, const int32_t *quads, int n, int line,
+                           int h)
 {
-    int n = c->quad_count;
+    for (int i = 0; i < n; i++) {
+        __m512i v[PHASES];
+        for (int k = 0; k < PHASES; k++)
+            v[k] = _mm512_loadu_si512(at + 4 * i + k);
+        for (int r = 0; r < ROWS; r++) {
+            if (line < r || line - r >= h)
+                continue;
+            __m512i taps = _mm512_set1_epi32(quads[(line - r) * n + i]);
+            for (int k = 0; k < PHASES; k++)
+                sum[r][k] = _mm512_dpbusd_epi32(sum[r][k], v[k], taps);
+        }
+    }
+}
+
+/* Sums of ROWS output rows; lines[j] is row j of the first one's window. Where it is known
+ * how many there are, their loop is laid out flat. */
+TAMIS_INLINE void sum_block(block sum, const uint8_t *const *lines, const struct convolve_coef *c,
+                            ptrdiff_t x, int h, int n)
+{
     for (int r = 0; r < ROWS; r++)
         for (int k = 0; k < PHASES; k++)
             sum[r][k] = _mm512_set1_epi32(c->add);
-    for (int line = 0; line < c->h + ROWS - 1; line++) {
-        const int32_t *quads = c->quads + (line + ROWS - 1) * n;
-        for (int i = 0; i < n; i++) {
-            __m512i v[PHASES];
-            for (int k = 0; k < PHASES; k++)
-                v[k] = _mm512_loadu_si512(lines[line] + x + 4 * i + k);
-            for (int r = 0; r < ROWS; r++) {
-                int32_t taps = quads[i - r * n];
-                if (taps == 0)
-                    continue;
-                for (int k = 0; k < PHASES; k++)
-                    sum[r][k] = _mm512_dpbusd_epi32(sum[r][k], v[k], _mm512_set1_epi32(taps));
-            }
-        }
-    }
+#pragma GCC unroll 6
+    for (int line = 0; line < h + ROWS - 1; line++)
+        add_line(sum, lines[line] + x, c->quads, n, line, h);
 }
 
 /* Quotients that may be too great or too small: they saturate when they become bytes. */
@@ -74,17 +79,17 @@ TAMIS_INLINE void store_block(const tamis_tile *t, const struct convolve_coef *c
 }
 
 TAMIS_INLINE void plane(const tamis_tile *t, const struct convolve_coef *c, const uint8_t **lines,
-                        int divides)
+                        int divides, int h, int n)
 {
-    int last = t->h + c->h - 2; /* source row that exists; those beyond serve what is not stored */
+    int last = t->h + h - 2; /* source row that exists; those beyond serve what is not stored */
     for (int y = 0; y < t->h; y += ROWS) {
-        for (int j = 0; j < c->h + ROWS - 1; j++) {
+        for (int j = 0; j < h + ROWS - 1; j++) {
             int row = y + j < last ? y + j : last;
             lines[j] = (const uint8_t *)t->src[0][row - c->top] - c->left;
         }
         for (int x = 0; x < t->w; x += TV_BYTES) {
             block sum;
-            sum_block(sum, lines, c, x);
+            sum_block(sum, lines, c, x, h, n);
             store_block(t, c, sum, x, y, divides);
         }
     }
@@ -93,10 +98,13 @@ TAMIS_INLINE void plane(const tamis_tile *t, const struct convolve_coef *c, cons
 void TAMIS_FN(tamis_priv_convolve_quads)(const tamis_tile *t, const struct convolve_coef *c,
                                          void *scratch)
 {
+    int n = c->quad_count;
     if (c->shift < 0)
-        plane(t, c, scratch, 1);
+        plane(t, c, scratch, 1, c->h, n);
+    else if (c->h == 3 && n == 1)
+        plane(t, c, scratch, 0, 3, 1);
     else
-        plane(t, c, scratch, 0);
+        plane(t, c, scratch, 0, c->h, n);
 }
 
 #endif
