@@ -25,9 +25,14 @@ TAMIS_INLINE tv_u16 splat_u16(int v)
     return (uint16_t)v + (tv_u16){0};
 }
 
+/* As tv_dot_s16(), but the sum may wrap around. */
 TAMIS_INLINE tv_u32 dot(tv_u32 sum, tv_s16 a, tv_s16 b)
 {
+#if defined(TAMIS_AVX512)
     return (tv_u32)tv_dot_s16((tv_s32)sum, a, b);
+#else
+    return sum + (tv_u32)tv_dot_s16((tv_s32){0}, a, b);
+#endif
 }
 
 TAMIS_INLINE ptrdiff_t size_of(tamis_type type)
