@@ -69,7 +69,11 @@ typedef struct tamis_ctx_options {
     const char *cpu; /* highest instruction set to use: "c" (the reference), "base" (what every CPU
                         of this kind has: SSE2, NEON), "avx2", "avx512"; NULL = the environment
                         variable TAMIS_CPU, else the best this CPU has */
-    tamis_log_fn log; /* NULL = silent */
+    const char *device; /* where to filter: "cpu"; "cuda" or "cuda:i" (a GPU, see device.h; plans
+                           that cannot run there are refused); "auto" (the first GPU for plans that
+                           can run there, else the CPU); NULL = the environment variable
+                           TAMIS_DEVICE, else "cpu" */
+    tamis_log_fn log;   /* NULL = silent */
     void *log_user;
     const tamis_allocator *allocator; /* NULL = malloc and free; copied */
     size_t max_bytes; /* refuse images and plans that need more than this; 0 = no limit */
@@ -81,8 +85,9 @@ typedef struct tamis_ctx tamis_ctx;
 
 /* Creates a context. options may be NULL. The caller owns *out and releases it with
  * tamis_ctx_free() after every image and plan made with it.
- * Errors: ARGUMENT (threads out of range, unknown cpu name or one this CPU lacks), MEMORY. On
- * failure *out is NULL and, since there is no context to ask, the text has gone to options->log. */
+ * Errors: ARGUMENT (threads out of range, unknown cpu or device name, instructions this CPU lacks),
+ * DEVICE (no such device; the text says why), MEMORY. On failure *out is NULL and, since there is
+ * no context to ask, the text has gone to options->log. */
 TAMIS_API tamis_status tamis_ctx_create(const tamis_ctx_options *options, tamis_ctx **out);
 
 /* Stops the threads and frees the context. *ctx becomes NULL; NULL and *ctx == NULL are fine. */

@@ -48,9 +48,9 @@ TAMIS_API size_t tamis_graph_print(const tamis_graph *graph, char *buf, size_t s
 
 /* Options of a plan. Zero-initialize; every zero field means its default. */
 typedef struct tamis_plan_options {
-    int tile_w, tile_h; /* size of the tiles, for tests; 0 = chosen by the planner */
-    const char *kernel; /* use this kernel row ("c", "avx2" ...) and fail where it is missing;
-                           NULL = the best row the context allows */
+    int tile_w, tile_h;        /* size of the tiles, for tests; 0 = chosen by the planner */
+    const char *kernel;        /* use this kernel row ("c", "avx2", "cuda" ...) and fail where it is
+                                  missing; NULL = the best row the context allows */
     const tamis_format *guide; /* format of the guide image, a second input of the first filter;
                                   NULL = none is given */
     int32_t guide_w, guide_h;  /* its size; 0 = that of the first input */
@@ -93,6 +93,9 @@ TAMIS_API tamis_status tamis_plan_need(const tamis_plan *plan, tamis_rect rect, 
 /* How many frames before and after the current one a run may read; 0 without temporal filters. */
 TAMIS_API int tamis_plan_frames(const tamis_plan *plan);
 
+/* Where the plan runs: "cpu", "cuda:0" ... The text lives as long as the plan. */
+TAMIS_API const char *tamis_plan_device(const tamis_plan *plan);
+
 /* Prints the plan for people: one line per step with types, kernel, tile, halo and memory.
  * Returns the length without the terminator, as snprintf does. */
 TAMIS_API size_t tamis_plan_explain(const tamis_plan *plan, char *buf, size_t size);
@@ -107,7 +110,12 @@ typedef struct tamis_run_options {
     const volatile int *cancel; /* the run stops soon after *cancel becomes non-zero, which a signal
                                    handler or another thread may do (by an atomic store of an int);
                                    may be NULL */
-    const tamis_image *guide;   /* required when the plan was made with a guide */
+    /* For plans that run on a device, with src, dst, guide and frames all in its memory: a stream
+     * (cudaStream_t) of the device's primary context to enqueue the work on. The call returns
+     * before the work is done and nothing waits; it may be captured into a graph. NULL = the call
+     * returns when dst is complete. */
+    void *stream;
+    const tamis_image *guide; /* required when the plan was made with a guide */
     /* For chains with temporal filters: 2 * tamis_plan_frames() + 1 pointers to the frames before,
      * the current one (ignored: it is src) and those after, oldest first; NULL where the sequence
      * has none. NULL = src stands alone. */
@@ -116,8 +124,9 @@ typedef struct tamis_run_options {
 
 /* Filters src into dst. src has the plan's input format and size, dst its result format and size
  * (strides are free, but rows of dst may not overlap). They may not share memory; views of one
- * parent that do not overlap are fine. After CANCELED the contents of dst are undefined.
- * Errors: ARGUMENT, CANCELED. */
+ * parent that do not overlap are fine. After CANCELED the contents of dst are undefined. Images in
+ * device memory need a plan for that device, and then src, dst, guide and frames must all be there.
+ * Errors: ARGUMENT, CANCELED; for plans on a device MEMORY and DEVICE, too. */
 TAMIS_API tamis_status tamis_plan_run(const tamis_plan *plan, const tamis_image *src,
                                       const tamis_image *dst, const tamis_run_options *options);
 

@@ -99,6 +99,8 @@ typedef struct tamis_image {
     void *data[TAMIS_MAX_CHANNELS];
     ptrdiff_t stride[TAMIS_MAX_CHANNELS];
     tamis_buffer *buffer; /* owner of the memory, or NULL when it belongs to the caller */
+    int device; /* 0: host memory; 1 + i: memory of device number i, see device.h. The functions of
+                   this header that read or write samples want host memory */
 } tamis_image;
 
 /* Allocates an image; samples are not initialized. Rows start at 64-byte boundaries.

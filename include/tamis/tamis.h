@@ -6,6 +6,7 @@
 #define TAMIS_H
 
 #include <tamis/core.h>
+#include <tamis/device.h>
 #include <tamis/estimate.h>
 #include <tamis/filter.h>
 #include <tamis/graph.h>

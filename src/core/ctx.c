@@ -8,6 +8,7 @@
 #include <tamis/version.h>
 
 #include "core/cpu.h"
+#include "core/devices.h"
 #include "core/mem.h"
 
 #define MAX_THREADS 1024
@@ -101,6 +102,12 @@ tamis_status tamis_ctx_create(const tamis_ctx_options *options, tamis_ctx **out)
         tamis_ctx_free(&ctx);
         return refuse(options, TAMIS_ERR_MEMORY, "no memory for the threads of a context");
     }
+    tamis_status status = tamis_priv_devices_create(ctx, options->device,
+                                                    options->device ? "device" : "TAMIS_DEVICE");
+    if (status != TAMIS_OK) {
+        tamis_ctx_free(&ctx);
+        return status; /* the text has been logged */
+    }
     *out = ctx;
     return TAMIS_OK;
 }
@@ -109,6 +116,7 @@ void tamis_ctx_free(tamis_ctx **ctx)
 {
     if (!ctx || !*ctx)
         return;
+    tamis_priv_devices_free(*ctx);
     tamis_priv_pool_free((*ctx)->pool);
     pthread_mutex_destroy(&(*ctx)->log_mutex);
     tamis_allocator a = (*ctx)->allocator;

@@ -16,6 +16,7 @@ struct tamis_ctx {
     unsigned cpu; /* TAMIS_CPU_* flags in use */
     const char *cpu_name;
     tamis_pool *pool;
+    struct tamis_devices *devices; /* what core/devices.h says of them */
 
     pthread_mutex_t log_mutex; /* guards what follows */
     tamis_log_fn log;

@@ -4,7 +4,7 @@
 
 #include "core/ctx.h"
 #include "core/number.h"
-#include "graph/plan.h"
+#include "graph/device.h"
 
 struct text {
     char *buf;
@@ -27,7 +27,7 @@ static void add_step(struct text *t, const tamis_plan *plan, int k)
     const tamis_node *n = &s->node;
     char format[64];
     add(t, "%d %s: kernel %s/%s %s", k + 1, s->filter->name, n->stage, tamis_type_name(n->work),
-        tamis_priv_cpu_name(s->kernel->cpu));
+        plan->device ? plan->device->backend->name : tamis_priv_cpu_name(s->kernel->cpu));
     if (n->gather)
         add(t, ", reads its input anywhere");
     else if (n->need)
@@ -42,8 +42,10 @@ static void add_step(struct text *t, const tamis_plan *plan, int k)
         add(t, ", rows converted%s", s->fetch.premultiply ? " and multiplied by alpha" : "");
     if (n->has_guide)
         add(t, ", with a guide");
-    add(t, ", writes %s %dx%d in parts of up to %dx%d",
-        tamis_format_print(n->out, format, sizeof format), s->out_w, s->out_h, s->max_w, s->max_h);
+    add(t, ", writes %s %dx%d", tamis_format_print(n->out, format, sizeof format), s->out_w,
+        s->out_h);
+    if (!plan->device)
+        add(t, " in parts of up to %dx%d", s->max_w, s->max_h);
     add(t, "%s\n", n->finish ? ", then finishes the whole" : "");
 }
 
@@ -63,6 +65,10 @@ size_t tamis_plan_explain(const tamis_plan *plan, char *buf, size_t size)
     tamis_plan_size(plan, &w, &h);
     add(&t, "%d write %s %dx%d\n", plan->count + 1,
         tamis_format_print(tamis_plan_format(plan), format, sizeof format), w, h);
+    if (plan->device) {
+        add(&t, "whole pictures on %s\n", plan->device->name);
+        return t.length;
+    }
     const tamis_segment *last = &plan->segments[plan->segment_count - 1];
     size_t held = plan->slot_bytes * (size_t)plan->slot_count + plan->hold_bytes;
     add(&t, "tiles of %dx%d, %d thread%s on %s, %s of buffers\n", last->tile_w, last->tile_h,

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "graph/device.h"
 #include "graph/run.h"
 
 size_t tamis_priv_pixel_bytes(const tamis_format *f)
@@ -127,6 +128,39 @@ static tamis_status check_frames(const tamis_plan *plan, const tamis_image *dst,
     return TAMIS_OK;
 }
 
+/* Either all images are in host memory, or all on the plan's device. */
+static tamis_status check_place(const tamis_plan *plan, const char *what, const tamis_image *image,
+                                const tamis_image *dst)
+{
+    int here = plan->device ? 1 + plan->device->index : 0;
+    if (image->device && image->device != here)
+        return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
+                               "run: %s is in memory of device %d, but the plan is for %s", what,
+                               image->device - 1, tamis_plan_device(plan));
+    if (image->device != dst->device)
+        return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
+                               "run: %s and the destination must be both in host memory or both on "
+                               "the device",
+                               what);
+    return TAMIS_OK;
+}
+
+static tamis_status check_places(const tamis_plan *plan, const tamis_image *src,
+                                 const tamis_image *dst, const tamis_run_options *options)
+{
+    TAMIS_TRY(check_place(plan, "the destination", dst, dst));
+    TAMIS_TRY(check_place(plan, "the source", src, dst));
+    if (options->guide)
+        TAMIS_TRY(check_place(plan, "the guide", options->guide, dst));
+    for (int i = 0; options->frames && i <= 2 * plan->frames; i++)
+        if (options->frames[i] && i != plan->frames)
+            TAMIS_TRY(check_place(plan, "a frame", options->frames[i], dst));
+    if (options->stream && !dst->device)
+        return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
+                               "run: a stream needs images in device memory");
+    return TAMIS_OK;
+}
+
 tamis_status tamis_priv_run_check(const tamis_plan *plan, const tamis_image *src, tamis_rect rect,
                                   const tamis_image *dst, const tamis_run_options *options)
 {
@@ -137,6 +171,7 @@ tamis_status tamis_priv_run_check(const tamis_plan *plan, const tamis_image *src
     TAMIS_TRY(check_image(plan, "the destination", dst, tamis_plan_format(plan), rect.w, rect.h));
     TAMIS_TRY(check_rows(plan, dst));
     TAMIS_TRY(check_guide(plan, options->guide));
+    TAMIS_TRY(check_places(plan, src, dst, options));
     TAMIS_TRY(check_overlap(plan, "the source", src, dst));
     if (options->guide)
         TAMIS_TRY(check_overlap(plan, "the guide", options->guide, dst));

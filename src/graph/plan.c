@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "core/ctx.h"
+#include "core/devices.h"
 #include "core/mem.h"
+#include "graph/device.h"
 #include "graph/run.h"
 
 #define TILE_MAX (1 << 24) /* so that a tile and its halo stay far from overflow */
@@ -160,6 +162,35 @@ static tamis_status check_guide(tamis_plan *plan, const tamis_graph *graph)
                            "guide: the chain's first filter takes no guide image");
 }
 
+/* A row of the CPU may be asked for where the context would use a device. */
+static const char *cpu_row(const tamis_plan_options *options)
+{
+    return options->kernel && strcmp(options->kernel, "cuda") != 0 ? options->kernel : NULL;
+}
+
+/* Plans for the context's device, if it has one and the plan may run there. */
+static tamis_status try_device(tamis_plan *plan, const tamis_plan_options *options, int *done)
+{
+    tamis_ctx *ctx = plan->ctx;
+    int must = options->kernel && !cpu_row(options);
+    if (tamis_priv_devices_wanted(ctx) < 0) {
+        if (must)
+            return tamis_priv_fail(ctx, TAMIS_ERR_UNSUPPORTED,
+                                   "plan: kernel \"cuda\" needs a context for a device");
+        return TAMIS_OK;
+    }
+    if (cpu_row(options))
+        return TAMIS_OK;
+    tamis_status status = tamis_priv_device_plan(plan);
+    *done = status == TAMIS_OK;
+    plan->device_tile_h = options->tile_h;
+    if (status == TAMIS_ERR_UNSUPPORTED && !must && tamis_priv_devices_optional(ctx)) {
+        tamis_priv_device_plan_free(plan);
+        return TAMIS_OK;
+    }
+    return status;
+}
+
 static tamis_status compile(tamis_plan *plan, const tamis_graph *graph,
                             const tamis_plan_options *options)
 {
@@ -170,11 +201,15 @@ static tamis_status compile(tamis_plan *plan, const tamis_graph *graph,
         return no_memory(plan->ctx);
     for (int k = 0; k < count; k++) {
         TAMIS_TRY(tamis_priv_step_make(plan, k, tamis_graph_filter(graph, k),
-                                       tamis_graph_params(graph, k), options->kernel));
+                                       tamis_graph_params(graph, k), cpu_row(options)));
         plan->count = k + 1;
     }
     TAMIS_TRY(make_segments(plan));
     TAMIS_TRY(count_frames(plan));
+    int on_device = 0;
+    TAMIS_TRY(try_device(plan, options, &on_device));
+    if (on_device)
+        return TAMIS_OK;
     for (int i = 0; i < plan->segment_count; i++)
         choose_tile(plan, &plan->segments[i], options);
     return tamis_priv_plan_reserve(plan);
@@ -241,6 +276,7 @@ void tamis_plan_free(tamis_plan **plan)
     if (!plan || !*plan)
         return;
     tamis_plan *p = *plan;
+    tamis_priv_device_plan_free(p);
     for (struct tamis_plan_block *b = p->blocks, *next; b; b = next) {
         next = b->next;
         tamis_priv_mem_free(p->ctx, b->data);
@@ -256,6 +292,11 @@ void tamis_plan_free(tamis_plan **plan)
 tamis_format tamis_plan_format(const tamis_plan *plan)
 {
     return plan ? tamis_priv_plan_format(plan, plan->count) : (tamis_format){0};
+}
+
+const char *tamis_plan_device(const tamis_plan *plan)
+{
+    return !plan ? "" : plan->device ? plan->device->name : "cpu";
 }
 
 void tamis_plan_size(const tamis_plan *plan, int32_t *w, int32_t *h)

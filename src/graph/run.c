@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "core/ctx.h"
+#include "graph/device.h"
 #include "graph/run.h"
 
 /* A run and the segment it is at. */
@@ -280,6 +281,8 @@ tamis_status tamis_plan_run_region(const tamis_plan *plan, const tamis_image *sr
     if (!options)
         options = &defaults;
     TAMIS_TRY(tamis_priv_run_check(plan, src, rect, dst, options));
+    if (plan->device)
+        return tamis_priv_device_run(plan, src, rect, dst, options);
     /* Only slots and whole images change, under locks. */
     struct run r = {.plan = (tamis_plan *)plan, .options = options};
     if (plan->hold_bytes)

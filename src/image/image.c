@@ -8,6 +8,7 @@
 #include "core/mem.h"
 #include "core/number.h"
 #include "core/status.h"
+#include "image/image.h"
 
 #define ROW_ALIGNMENT 64
 
@@ -15,6 +16,7 @@ struct tamis_buffer {
     tamis_ctx *ctx;
     atomic_int refs;
     void *data;
+    tamis_image_memory memory;
 };
 
 static tamis_status check_format(tamis_ctx *ctx, tamis_format f, int32_t w, int32_t h)
@@ -59,18 +61,38 @@ tamis_status tamis_image_check(tamis_ctx *ctx, const tamis_image *image)
     return TAMIS_OK;
 }
 
+static tamis_status host_alloc(tamis_ctx *ctx, void *user, size_t size, void **out)
+{
+    (void)user;
+    *out = tamis_priv_mem_alloc(ctx, size);
+    return *out ? TAMIS_OK : TAMIS_ERR_MEMORY;
+}
+
+static void host_free(tamis_ctx *ctx, void *user, void *data)
+{
+    (void)user;
+    tamis_priv_mem_free(ctx, data);
+}
+
 tamis_status tamis_image_create(tamis_ctx *ctx, tamis_format format, int32_t w, int32_t h,
                                 tamis_image *out)
 {
+    static const tamis_image_memory host = {host_alloc, host_free, NULL, ROW_ALIGNMENT};
     TAMIS_REQUIRE(ctx, out);
     *out = (tamis_image){0};
     TAMIS_REQUIRE(ctx, ctx);
+    return tamis_priv_image_create(ctx, &host, format, w, h, out);
+}
+
+tamis_status tamis_priv_image_create(tamis_ctx *ctx, const tamis_image_memory *memory,
+                                     tamis_format format, int32_t w, int32_t h, tamis_image *out)
+{
     TAMIS_TRY(check_format(ctx, format, w, h));
     tamis_image image = {.format = format, .w = w, .h = h};
     int planes = tamis_image_planes(&image);
     size_t samples = format.layout == TAMIS_PLANAR ? 1 : (size_t)format.channels;
     size_t row = tamis_priv_size_mul((size_t)w, samples * tamis_type_size(format.type));
-    row = tamis_priv_size_add(row, ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+    row = tamis_priv_size_add(row, memory->alignment - 1) / memory->alignment * memory->alignment;
     size_t plane = tamis_priv_size_mul(row, (size_t)h);
     size_t total = tamis_priv_size_mul(plane, (size_t)planes);
     if (total > PTRDIFF_MAX)
@@ -79,14 +101,18 @@ tamis_status tamis_image_create(tamis_ctx *ctx, tamis_format format, int32_t w, 
     TAMIS_TRY(tamis_priv_mem_check(ctx, total, "image"));
 
     tamis_buffer *buffer = tamis_priv_mem_alloc(ctx, sizeof *buffer);
-    void *data = buffer ? tamis_priv_mem_alloc(ctx, total) : NULL;
-    if (!data) {
+    void *data = NULL;
+    tamis_status status =
+        buffer ? memory->alloc(ctx, memory->user, total, &data) : TAMIS_ERR_MEMORY;
+    if (status != TAMIS_OK) {
         char need[TAMIS_BYTES_TEXT];
         tamis_priv_mem_free(ctx, buffer);
+        if (status != TAMIS_ERR_MEMORY)
+            return status;
         return tamis_priv_fail(ctx, TAMIS_ERR_MEMORY, "image: no memory for %dx%d (%s)", w, h,
                                tamis_priv_bytes_print(total, need));
     }
-    *buffer = (tamis_buffer){.ctx = ctx, .data = data};
+    *buffer = (tamis_buffer){.ctx = ctx, .data = data, .memory = *memory};
     atomic_init(&buffer->refs, 1);
     image.buffer = buffer;
     for (int p = 0; p < planes; p++) {
@@ -110,7 +136,7 @@ void tamis_image_unref(tamis_image *image)
     tamis_buffer *buffer = image->buffer;
     if (buffer && atomic_fetch_sub(&buffer->refs, 1) == 1) {
         tamis_ctx *ctx = buffer->ctx;
-        tamis_priv_mem_free(ctx, buffer->data);
+        buffer->memory.free(ctx, buffer->memory.user, buffer->data);
         tamis_priv_mem_free(ctx, buffer);
     }
     *image = (tamis_image){0};

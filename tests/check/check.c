@@ -5,13 +5,13 @@
 
 #include "check.h"
 
-const char *const check_cpu_names[CHECK_CPUS] = {"c", "base", "avx2", "avx512"};
+const char *const check_cpu_names[CHECK_CPUS] = {"c", "base", "avx2", "avx512", "cuda"};
 const unsigned check_cpu_bits[CHECK_CPUS] = {TAMIS_CPU_C, TAMIS_CPU_BASE, TAMIS_CPU_AVX2,
-                                             TAMIS_CPU_AVX512};
+                                             TAMIS_CPU_AVX512, 0};
 const int check_thread_counts[CHECK_THREAD_COUNTS] = {1, 2, 3, 8};
 
 static const char usage[] =
-    "usage: check [--filter NAME] [--cpu c|base|avx2|avx512] [--seed N] [--samples N]\n"
+    "usage: check [--filter NAME] [--cpu c|base|avx2|avx512|cuda] [--seed N] [--samples N]\n"
     "             [--only N] [--full] [--bench]\n"
     "Compares every kernel row with the plain C row on sampled parameters and pictures.\n";
 
@@ -57,10 +57,19 @@ static void open_machine(check_machine *machine)
 {
     for (int cpu = 0; cpu < CHECK_CPUS; cpu++)
         for (int t = 0; t < CHECK_THREAD_COUNTS; t++) {
-            tamis_ctx_options o = {.threads = check_thread_counts[t], .cpu = check_cpu_names[cpu]};
+            int cuda = cpu == CHECK_CUDA;
+            tamis_ctx_options o = {.threads = check_thread_counts[t],
+                                   .cpu = cuda ? NULL : check_cpu_names[cpu],
+                                   .device = cuda ? "cuda" : "cpu"};
             tamis_status status = tamis_ctx_create(&o, &machine->ctx[cpu][t]);
-            if (status != TAMIS_OK && (cpu == 0 || status != TAMIS_ERR_ARGUMENT)) {
+            tamis_status lacks = cuda ? TAMIS_ERR_DEVICE : TAMIS_ERR_ARGUMENT;
+            if (status != TAMIS_OK && (cpu == 0 || status != lacks)) {
                 fprintf(stderr, "check: no context for %s\n", check_cpu_names[cpu]);
+                exit(1);
+            }
+            const char *only = machine->options->cpu;
+            if (!machine->ctx[cpu][t] && only && strcmp(only, check_cpu_names[cpu]) == 0) {
+                fprintf(stderr, "check: this machine has no %s\n", only);
                 exit(1);
             }
             if (machine->ctx[cpu][t])

@@ -44,10 +44,10 @@ typedef struct check_counts {
     long compared; /* results compared with the C row's */
 } check_counts;
 
-/* Contexts for each instruction set and thread count, made once. */
-enum { CHECK_CPUS = 4 };
+/* Contexts for each instruction set and thread count, made once; the last set is a device's. */
+enum { CHECK_CPUS = 5, CHECK_CUDA = 4 };
 typedef struct check_machine {
-    tamis_ctx *ctx[CHECK_CPUS][CHECK_THREAD_COUNTS]; /* NULL where this CPU lacks the set */
+    tamis_ctx *ctx[CHECK_CPUS][CHECK_THREAD_COUNTS]; /* NULL where this machine lacks the set */
     size_t bytes[CHECK_CPUS][CHECK_THREAD_COUNTS];   /* what a fresh one holds */
     check_counts counts;
     const check_options *options;
@@ -69,9 +69,10 @@ void check_run(check_machine *machine, const check_sample *sample);
 void check_row_chosen(const tamis_kernel *kernel);
 /* Counts rows this CPU lacks as skipped, and usable rows that nothing chose as failed. */
 void check_rows_report(check_machine *machine);
-/* Rows of the same stage and type as kernel with instruction set cpu; NULL when there is none. */
-const tamis_kernel *check_row_find(const tamis_filter *filter, const tamis_kernel *kernel,
-                                   unsigned cpu);
+/* The row of the same stage and type as kernel with instruction set number cpu; NULL when there is
+ * none. */
+const tamis_kernel *check_row_find(const check_machine *machine, const tamis_filter *filter,
+                                   const tamis_kernel *kernel, int cpu);
 /* The row that step 0 of a plan uses; NULL when it has none. */
 const tamis_kernel *check_plan_kernel(const tamis_plan *plan);
 

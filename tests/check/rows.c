@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
-#include "graph/plan.h"
+#include "core/devices.h"
+#include "graph/device.h"
 
 enum { MAX_ROWS = 4096 };
 static const tamis_kernel *chosen[MAX_ROWS];
@@ -22,9 +24,43 @@ void check_row_chosen(const tamis_kernel *kernel)
         chosen[chosen_count++] = kernel;
 }
 
-const tamis_kernel *check_row_find(const tamis_filter *filter, const tamis_kernel *kernel,
-                                   unsigned cpu)
+/* Rows of a device in the form of the CPU's, each made once. */
+static const tamis_kernel *as_kernel(const tamis_gpu_kernel *row)
 {
+    static tamis_kernel kernels[MAX_ROWS];
+    static const tamis_gpu_kernel *rows[MAX_ROWS];
+    static int count;
+    for (int i = 0; i < count; i++)
+        if (rows[i] == row)
+            return &kernels[i];
+    if (count == MAX_ROWS)
+        abort();
+    rows[count] = row;
+    kernels[count] =
+        (tamis_kernel){.stage = row->stage, .type = row->type, .tolerance = row->tolerance};
+    return &kernels[count++];
+}
+
+static const tamis_gpu_kernel *device_rows(tamis_ctx *ctx, const tamis_filter *filter)
+{
+    const tamis_backend *backend = ctx ? tamis_priv_devices_backend(ctx) : NULL;
+    for (const tamis_gpu_filter *f = backend ? backend->filters : NULL; f && f->name; f++)
+        if (strcmp(f->name, filter->name) == 0)
+            return f->kernels;
+    return NULL;
+}
+
+const tamis_kernel *check_row_find(const check_machine *machine, const tamis_filter *filter,
+                                   const tamis_kernel *kernel, int index)
+{
+    unsigned cpu = check_cpu_bits[index];
+    if (index == CHECK_CUDA) {
+        const tamis_gpu_kernel *row = device_rows(machine->ctx[index][0], filter);
+        while (row && row->stage &&
+               (row->type != kernel->type || strcmp(row->stage, kernel->stage) != 0))
+            row++;
+        return row && row->stage ? as_kernel(row) : NULL;
+    }
     for (int t = 0; filter->kernels[t]; t++)
         for (const tamis_kernel *k = filter->kernels[t]; k->fn; k++)
             if (k->cpu == cpu && k->type == kernel->type && strcmp(k->stage, kernel->stage) == 0)
@@ -34,21 +70,22 @@ const tamis_kernel *check_row_find(const tamis_filter *filter, const tamis_kerne
 
 const tamis_kernel *check_plan_kernel(const tamis_plan *plan)
 {
-    return plan->count > 0 ? plan->steps[0].kernel : NULL;
+    if (plan->count == 0)
+        return NULL;
+    return plan->device ? as_kernel(plan->device->kernels[0]) : plan->steps[0].kernel;
 }
 
 static int cpu_index(unsigned cpu)
 {
-    for (int i = 0; i < CHECK_CPUS; i++)
+    for (int i = 0; i < CHECK_CUDA; i++)
         if (check_cpu_bits[i] == cpu)
             return i;
     return -1;
 }
 
 static void report_row(check_machine *machine, const tamis_filter *filter,
-                       const tamis_kernel *kernel)
+                       const tamis_kernel *kernel, int cpu)
 {
-    int cpu = cpu_index(kernel->cpu);
     const char *wanted = machine->options->cpu;
 
     if (cpu < 0 || !machine->ctx[cpu][0]) {
@@ -72,6 +109,9 @@ void check_rows_report(check_machine *machine)
             continue;
         for (int t = 0; filter->kernels[t]; t++)
             for (const tamis_kernel *k = filter->kernels[t]; k->fn; k++)
-                report_row(machine, filter, k);
+                report_row(machine, filter, k, cpu_index(k->cpu));
+        const tamis_gpu_kernel *rows = device_rows(machine->ctx[CHECK_CUDA][0], filter);
+        for (const tamis_gpu_kernel *k = rows; k && k->stage; k++)
+            report_row(machine, filter, as_kernel(k), CHECK_CUDA);
     }
 }

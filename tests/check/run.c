@@ -327,7 +327,7 @@ static void check_rows(job *j, const tamis_plan *plan)
         if (keeps_flat(j->sample, &j->src.image))
             check_flat(j, &ref.image);
         for (int cpu = 0; cpu < CHECK_CPUS && !j->failed; cpu++) {
-            const tamis_kernel *row = check_row_find(filter, c_row, check_cpu_bits[cpu]);
+            const tamis_kernel *row = check_row_find(j->machine, filter, c_row, cpu);
             j->row = check_cpu_names[cpu];
             if (row && j->machine->ctx[cpu][0] && (!wanted || strcmp(wanted, j->row) == 0))
                 check_row(j, cpu, row, &ref);

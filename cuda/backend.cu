@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The module's entry: devices, streams, memory and copies. */
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "backend.cuh"
+
+/* A stream and pinned memory through which rows of ordinary host memory pass, in two halves. */
+enum { STAGING = 4 << 20 };
+struct lane {
+    cudaStream_t stream;
+    cudaEvent_t copied[2];
+    char *staging[2];
+    int used[2]; /* an event that is still to come guards it */
+    int half;
+};
+
+struct tamis_gpu {
+    int index;
+    cudaMemPool_t pool;
+    std::mutex mutex; /* guards the lists */
+    std::vector<lane *> all;
+    std::vector<lane *> idle;
+};
+
+/* ---- errors */
+
+static const char *explain(cudaError_t error, char *text, size_t size)
+{
+    int driver = 0, runtime = 0;
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+    if (error == cudaErrorInsufficientDriver && driver == 0)
+        snprintf(text, size, "no NVIDIA driver is installed");
+    else if (error == cudaErrorInsufficientDriver)
+        snprintf(text, size, "the NVIDIA driver is for CUDA %d.%d, this module needs %d.%d",
+                 driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+    else if (error == cudaErrorNoDevice)
+        snprintf(text, size, "there is no NVIDIA GPU, or none is visible to this process");
+    else if (error == cudaErrorNoKernelImageForDevice)
+        snprintf(text, size, "this module was built for other GPUs (see TAMIS_CUDA_ARCHS)");
+    else
+        snprintf(text, size, "%s", cudaGetErrorString(error));
+    return text;
+}
+
+tamis_status tamis_cuda_check(cudaError_t error, const char *what, tamis_gpu_fault *fault)
+{
+    char text[200];
+    if (error == cudaSuccess)
+        return TAMIS_OK;
+    cudaGetLastError(); /* so that it is not found again by the next call */
+    snprintf(fault->text, sizeof fault->text, "%s: %s", what, explain(error, text, sizeof text));
+    return error == cudaErrorMemoryAllocation ? TAMIS_ERR_MEMORY : TAMIS_ERR_DEVICE;
+}
+
+#define CHECK(call, what)                                                                          \
+    do {                                                                                           \
+        tamis_status status_ = tamis_cuda_check(call, what, fault);                                \
+        if (status_ != TAMIS_OK)                                                                   \
+            return status_;                                                                        \
+    } while (0)
+
+/* ---- devices */
+
+static int backend_count(tamis_gpu_fault *why)
+{
+    char text[200];
+    int count = 0;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaSuccess && count > 0)
+        return count;
+    cudaGetLastError();
+    if (error == cudaSuccess)
+        error = cudaErrorNoDevice;
+    snprintf(why->text, sizeof why->text, "%s", explain(error, text, sizeof text));
+    return 0;
+}
+
+static tamis_status backend_describe(int index, tamis_device_info *out, tamis_gpu_fault *fault)
+{
+    cudaDeviceProp prop;
+    size_t total = 0;
+    CHECK(cudaGetDeviceProperties(&prop, index), "device");
+    CHECK(cudaSetDevice(index), "device");
+    CHECK(cudaMemGetInfo(&out->free, &total), "device");
+    snprintf(out->name, sizeof out->name, "%.127s", prop.name);
+    out->major = prop.major;
+    out->minor = prop.minor;
+    out->processors = prop.multiProcessorCount;
+    out->memory = prop.totalGlobalMem;
+    cudaDriverGetVersion(&out->driver);
+    cudaRuntimeGetVersion(&out->runtime);
+    return TAMIS_OK;
+}
+
+static tamis_status backend_enter(tamis_gpu *gpu, tamis_gpu_fault *fault)
+{
+    return tamis_cuda_check(cudaSetDevice(gpu->index), "device", fault);
+}
+
+/* Memory that was freed stays with the pool: the next run finds it without asking the driver. */
+static tamis_status make_pool(tamis_gpu *gpu, tamis_gpu_fault *fault)
+{
+    cudaMemPoolProps props;
+    uint64_t keep = UINT64_MAX;
+    memset(&props, 0, sizeof props);
+    props.allocType = cudaMemAllocationTypePinned;
+    props.location.type = cudaMemLocationTypeDevice;
+    props.location.id = gpu->index;
+    CHECK(cudaMemPoolCreate(&gpu->pool, &props), "memory pool");
+    CHECK(cudaMemPoolSetAttribute(gpu->pool, cudaMemPoolAttrReleaseThreshold, &keep),
+          "memory pool");
+    return TAMIS_OK;
+}
+
+static void close_lane(lane *l)
+{
+    for (int i = 0; i < 2; i++) {
+        if (l->copied[i])
+            cudaEventDestroy(l->copied[i]);
+        if (l->staging[i])
+            cudaFreeHost(l->staging[i]);
+    }
+    if (l->stream)
+        cudaStreamDestroy(l->stream);
+    delete l;
+}
+
+static void backend_close(tamis_gpu *gpu)
+{
+    cudaSetDevice(gpu->index);
+    for (lane *l : gpu->all)
+        close_lane(l);
+    if (gpu->pool)
+        cudaMemPoolDestroy(gpu->pool);
+    delete gpu;
+}
+
+static tamis_status backend_open(int index, tamis_gpu **out, tamis_gpu_fault *fault)
+{
+    tamis_gpu *gpu = new (std::nothrow) tamis_gpu();
+    if (!gpu) {
+        snprintf(fault->text, sizeof fault->text, "no memory");
+        return TAMIS_ERR_MEMORY;
+    }
+    gpu->index = index;
+    tamis_status status = backend_enter(gpu, fault);
+    if (status == TAMIS_OK)
+        status = make_pool(gpu, fault);
+    if (status == TAMIS_OK)
+        *out = gpu;
+    else
+        backend_close(gpu);
+    return status;
+}
+
+/* ---- streams */
+
+static tamis_status make_lane(tamis_gpu *gpu, lane **out, tamis_gpu_fault *fault)
+{
+    lane *l = new (std::nothrow) lane();
+    if (!l) {
+        snprintf(fault->text, sizeof fault->text, "no memory");
+        return TAMIS_ERR_MEMORY;
+    }
+    cudaError_t error = cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking);
+    for (int i = 0; i < 2 && error == cudaSuccess; i++)
+        error = cudaEventCreateWithFlags(&l->copied[i], cudaEventDisableTiming);
+    if (error != cudaSuccess) {
+        close_lane(l);
+        return tamis_cuda_check(error, "stream", fault);
+    }
+    std::lock_guard<std::mutex> lock(gpu->mutex);
+    gpu->all.push_back(l);
+    *out = l;
+    return TAMIS_OK;
+}
+
+static tamis_status backend_stream_get(tamis_gpu *gpu, void **out, tamis_gpu_fault *fault)
+{
+    lane *l = nullptr;
+    {
+        std::lock_guard<std::mutex> lock(gpu->mutex);
+        if (!gpu->idle.empty()) {
+            l = gpu->idle.back();
+            gpu->idle.pop_back();
+        }
+    }
+    tamis_status status = l ? TAMIS_OK : make_lane(gpu, &l, fault);
+    if (status == TAMIS_OK)
+        *out = l->stream;
+    return status;
+}
+
+static lane *lane_of(tamis_gpu *gpu, void *stream)
+{
+    std::lock_guard<std::mutex> lock(gpu->mutex);
+    for (lane *l : gpu->all)
+        if (l->stream == (cudaStream_t)stream)
+            return l;
+    return nullptr;
+}
+
+static void backend_stream_put(tamis_gpu *gpu, void *stream)
+{
+    lane *l = lane_of(gpu, stream);
+    std::lock_guard<std::mutex> lock(gpu->mutex);
+    gpu->idle.push_back(l);
+}
+
+static tamis_status backend_wait(tamis_gpu *gpu, void *stream, tamis_gpu_fault *fault)
+{
+    (void)gpu;
+    return tamis_cuda_check(cudaStreamSynchronize((cudaStream_t)stream), "waiting", fault);
+}
+
+/* ---- memory */
+
+static tamis_status backend_alloc(tamis_gpu *gpu, void *stream, size_t size, void **out,
+                                  tamis_gpu_fault *fault)
+{
+    cudaError_t error = cudaSetDevice(gpu->index);
+    if (error == cudaSuccess && stream)
+        error = cudaMallocFromPoolAsync(out, size, gpu->pool, (cudaStream_t)stream);
+    else if (error == cudaSuccess)
+        error = cudaMalloc(out, size);
+    if (error == cudaSuccess)
+        return TAMIS_OK;
+    char what[64];
+    snprintf(what, sizeof what, "%zu bytes of device memory", size);
+    return tamis_cuda_check(error, what, fault);
+}
+
+static void backend_free(tamis_gpu *gpu, void *stream, void *data)
+{
+    if (stream) {
+        cudaFreeAsync(data, (cudaStream_t)stream);
+        return;
+    }
+    cudaSetDevice(gpu->index);
+    cudaFree(data);
+}
+
+static tamis_status backend_host_alloc(tamis_gpu *gpu, size_t size, void **out,
+                                       tamis_gpu_fault *fault)
+{
+    CHECK(cudaSetDevice(gpu->index), "device");
+    return tamis_cuda_check(cudaHostAlloc(out, size, cudaHostAllocPortable), "pinned memory",
+                            fault);
+}
+
+static void backend_host_free(tamis_gpu *gpu, void *data)
+{
+    (void)gpu;
+    cudaFreeHost(data);
+}
+
+/* ---- copies */
+
+/* Whether the device can reach the rows without a detour. */
+static bool is_pinned(const tamis_gpu_copy *c)
+{
+    cudaPointerAttributes attributes;
+    if (c->host_stride < (int64_t)c->bytes && c->count > 1)
+        return false;
+    if (cudaPointerGetAttributes(&attributes, c->host) != cudaSuccess) {
+        cudaGetLastError();
+        return false;
+    }
+    return attributes.type == cudaMemoryTypeHost;
+}
+
+static cudaError_t copy_rows(char *dst, int64_t dst_stride, const char *src, int64_t src_stride,
+                             size_t bytes, int32_t count, cudaMemcpyKind kind, cudaStream_t stream)
+{
+    size_t dst_pitch = count > 1 ? (size_t)dst_stride : bytes;
+    size_t src_pitch = count > 1 ? (size_t)src_stride : bytes;
+    return cudaMemcpy2DAsync(dst, dst_pitch, src, src_pitch, bytes, (size_t)count, kind, stream);
+}
+
+/* The next half of the staging memory, when the device has done with it. */
+static tamis_status next_half(lane *l, tamis_gpu_fault *fault)
+{
+    l->half ^= 1;
+    if (!l->staging[l->half])
+        CHECK(cudaHostAlloc((void **)&l->staging[l->half], STAGING, cudaHostAllocPortable),
+              "pinned memory");
+    if (l->used[l->half])
+        CHECK(cudaEventSynchronize(l->copied[l->half]), "copying");
+    l->used[l->half] = 0;
+    return TAMIS_OK;
+}
+
+/* One piece of a copy that fits a half: some rows, or a part of one that is longer. */
+struct piece {
+    char *device, *host;
+    size_t bytes;
+    int32_t count;
+};
+
+static bool next_piece(const tamis_gpu_copy *c, int32_t *row, size_t *at, piece *out)
+{
+    if (*row == c->count)
+        return false;
+    out->device = c->device + *row * c->device_stride + *at;
+    out->host = c->host + *row * c->host_stride + *at;
+    if (c->bytes > STAGING) {
+        out->bytes = min(c->bytes - *at, (size_t)STAGING);
+        out->count = 1;
+        *at += out->bytes;
+        if (*at == c->bytes) {
+            *at = 0;
+            ++*row;
+        }
+        return true;
+    }
+    int32_t rows = (int32_t)(STAGING / c->bytes);
+    out->bytes = c->bytes;
+    out->count = c->count - *row < rows ? c->count - *row : rows;
+    *row += out->count;
+    return true;
+}
+
+static tamis_status backend_upload(tamis_gpu *gpu, void *stream, const tamis_gpu_copy *c,
+                                   tamis_gpu_fault *fault)
+{
+    lane *l = lane_of(gpu, stream);
+    cudaStream_t s = (cudaStream_t)stream;
+    int32_t row = 0;
+    size_t at = 0;
+    piece p;
+    if (c->bytes == 0)
+        return TAMIS_OK;
+    if (is_pinned(c))
+        return tamis_cuda_check(copy_rows(c->device, c->device_stride, c->host, c->host_stride,
+                                          c->bytes, c->count, cudaMemcpyHostToDevice, s),
+                                "upload", fault);
+    while (next_piece(c, &row, &at, &p)) {
+        tamis_status status = next_half(l, fault);
+        if (status != TAMIS_OK)
+            return status;
+        char *staging = l->staging[l->half];
+        for (int32_t y = 0; y < p.count; y++)
+            memcpy(staging + (size_t)y * p.bytes, p.host + y * c->host_stride, p.bytes);
+        CHECK(copy_rows(p.device, c->device_stride, staging, (int64_t)p.bytes, p.bytes, p.count,
+                        cudaMemcpyHostToDevice, s),
+              "upload");
+        CHECK(cudaEventRecord(l->copied[l->half], s), "upload");
+        l->used[l->half] = 1;
+    }
+    return TAMIS_OK;
+}
+
+static void take_piece(const tamis_gpu_copy *c, const piece *p, const char *staging)
+{
+    for (int32_t y = 0; y < p->count; y++)
+        memcpy(p->host + y * c->host_stride, staging + (size_t)y * p->bytes, p->bytes);
+}
+
+/* While one half is on its way the other is copied out. */
+static tamis_status backend_download(tamis_gpu *gpu, void *stream, const tamis_gpu_copy *c,
+                                     tamis_gpu_fault *fault)
+{
+    lane *l = lane_of(gpu, stream);
+    cudaStream_t s = (cudaStream_t)stream;
+    int32_t row = 0;
+    size_t at = 0;
+    piece p, before = {};
+    int half = -1;
+    if (c->bytes == 0)
+        return TAMIS_OK;
+    if (is_pinned(c))
+        return tamis_cuda_check(copy_rows(c->host, c->host_stride, c->device, c->device_stride,
+                                          c->bytes, c->count, cudaMemcpyDeviceToHost, s),
+                                "download", fault);
+    while (next_piece(c, &row, &at, &p)) {
+        tamis_status status = next_half(l, fault);
+        if (status != TAMIS_OK)
+            return status;
+        CHECK(copy_rows(l->staging[l->half], (int64_t)p.bytes, p.device, c->device_stride, p.bytes,
+                        p.count, cudaMemcpyDeviceToHost, s),
+              "download");
+        CHECK(cudaEventRecord(l->copied[l->half], s), "download");
+        if (half >= 0) {
+            CHECK(cudaEventSynchronize(l->copied[half]), "download");
+            take_piece(c, &before, l->staging[half]);
+        }
+        before = p;
+        half = l->half;
+    }
+    CHECK(cudaEventSynchronize(l->copied[half]), "download");
+    take_piece(c, &before, l->staging[half]);
+    return TAMIS_OK;
+}
+
+/* ---- the entry */
+
+static const tamis_backend backend = {
+    TAMIS_GPU_ABI,      "cuda",
+    tamis_cuda_filters, backend_count,
+    backend_describe,   backend_open,
+    backend_close,      backend_stream_get,
+    backend_stream_put, backend_wait,
+    backend_alloc,      backend_free,
+    backend_host_alloc, backend_host_free,
+    backend_upload,     backend_download,
+    tamis_cuda_convert, backend_enter,
+};
+
+extern "C" __attribute__((visibility("default"))) const tamis_backend *tamis_cuda_backend(void)
+{
+    return &backend;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What filters' device kernels share: samples, borders, tiles, launches. The contract is in
+ * gpu/backend.h. */
+#ifndef TAMIS_CUDA_KERNEL_CUH
+#define TAMIS_CUDA_KERNEL_CUH
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "gpu/backend.h"
+#include "platform.cuh"
+
+/* ---- host side */
+
+/* Turns CUDA's error into a status and a sentence that says what was being done. */
+tamis_status tamis_cuda_check(cudaError_t error, const char *what, tamis_gpu_fault *fault);
+
+/* After a launch: whether it was accepted. */
+static inline tamis_status tamis_cuda_launched(const char *kernel, tamis_gpu_fault *fault)
+{
+    return tamis_cuda_check(cudaGetLastError(), kernel, fault);
+}
+
+/* A grid of one block for each tile of the part, in x, and each plane, in y: any number of tiles.
+ */
+static inline int64_t tamis_tiles(int64_t length, int tile)
+{
+    return (length + tile - 1) / tile;
+}
+
+static inline dim3 tamis_grid(int64_t tiles_x, int64_t tiles_y, int planes)
+{
+    return dim3((unsigned)(tiles_x * tiles_y), (unsigned)planes, 1);
+}
+
+/* The rows of a filter, for the list that the build makes; the last is {0}. */
+#define TAMIS_CUDA_KERNELS(name) extern "C" const tamis_gpu_kernel name##_kernels_cuda[]
+
+/* ---- samples */
+
+template <typename T> struct tamis_sample; /* float to T: nearest, ties to even, saturated, NaN 0 */
+template <> struct tamis_sample<uint8_t> {
+    static const tamis_type type = TAMIS_U8;
+    static __device__ __forceinline__ uint8_t of(float v)
+    {
+        return (uint8_t)min(max(__float2int_rn(v), 0), 255);
+    }
+    static __device__ __forceinline__ uint8_t of_int(int v)
+    {
+        return (uint8_t)min(max(v, 0), 255);
+    }
+};
+template <> struct tamis_sample<uint16_t> {
+    static const tamis_type type = TAMIS_U16;
+    static __device__ __forceinline__ uint16_t of(float v)
+    {
+        return (uint16_t)min(max(__float2int_rn(v), 0), 65535);
+    }
+    static __device__ __forceinline__ uint16_t of_int(int v)
+    {
+        return (uint16_t)min(max(v, 0), 65535);
+    }
+};
+template <> struct tamis_sample<int16_t> {
+    static const tamis_type type = TAMIS_S16;
+    static __device__ __forceinline__ int16_t of(float v)
+    {
+        return (int16_t)min(max(__float2int_rn(v), -32768), 32767);
+    }
+    static __device__ __forceinline__ int16_t of_int(int v)
+    {
+        return (int16_t)min(max(v, -32768), 32767);
+    }
+};
+template <> struct tamis_sample<float> {
+    static const tamis_type type = TAMIS_F32;
+    static __device__ __forceinline__ float of(float v)
+    {
+        return v;
+    }
+    static __device__ __forceinline__ float of_int(int v)
+    {
+        return (float)v;
+    }
+};
+
+/* ---- borders */
+
+/* The index inside 0 .. n-1 that stands for i; -1: the border's value. As tamis_border_index(). */
+static __device__ __noinline__ int tamis_outside_index(tamis_border border, int i, int n)
+{
+    int64_t period, r;
+    switch (border) {
+    case TAMIS_BORDER_REPLICATE:
+        return i < 0 ? 0 : n - 1;
+    case TAMIS_BORDER_WRAP:
+        r = i % (int64_t)n;
+        return (int)(r < 0 ? r + n : r);
+    case TAMIS_BORDER_REFLECT:
+        period = 2 * (int64_t)n;
+        r = i % period;
+        r = r < 0 ? r + period : r;
+        return (int)(r < n ? r : period - 1 - r);
+    case TAMIS_BORDER_REFLECT101:
+        if (n == 1)
+            return 0;
+        period = 2 * (int64_t)n - 2;
+        r = i % period;
+        r = r < 0 ? r + period : r;
+        return (int)(r < n ? r : period - r);
+    default:
+        return -1;
+    }
+}
+
+static __device__ __forceinline__ int tamis_index(tamis_border border, int i, int n)
+{
+    return (unsigned)i < (unsigned)n ? i : tamis_outside_index(border, i, n);
+}
+
+/* ---- a plane of the input, for kernels. x counts pixels, c samples of a pixel. */
+
+template <typename T> struct tamis_input {
+    const char *data; /* pixel (0, 0) */
+    int64_t stride;
+    int w, h, pitch; /* pitch: samples from pixel to pixel */
+    tamis_border border;
+    float outside[TAMIS_MAX_CHANNELS]; /* for each sample of a pixel */
+
+    __device__ __forceinline__ const T *row(int y) const
+    {
+        return (const T *)(data + y * stride);
+    }
+    /* For coordinates inside the image. */
+    __device__ __forceinline__ T get(int x, int y, int c) const
+    {
+        return row(y)[(int64_t)x * pitch + c];
+    }
+    /* For any coordinates. */
+    __device__ __forceinline__ T at(int x, int y, int c) const
+    {
+        int u = tamis_index(border, x, w), v = tamis_index(border, y, h);
+        return u < 0 || v < 0 ? (T)outside[c] : get(u, v, c);
+    }
+    /* For any sample of a row of w * pitch samples, where all samples of a pixel are the plane's.
+     */
+    __device__ __forceinline__ T sample(int i, int y) const
+    {
+        if (pitch == 1)
+            return at(i, y, 0);
+        int x = i >= 0 ? i / pitch : -((pitch - 1 - i) / pitch);
+        return at(x, y, i - x * pitch);
+    }
+};
+
+template <typename T> static tamis_input<T> tamis_input_of(const tamis_gpu_work *w, int plane)
+{
+    tamis_input<T> in;
+    in.data = w->src.data[plane];
+    in.stride = w->src.stride[plane];
+    in.w = w->w;
+    in.h = w->h;
+    in.pitch = w->src_pitch;
+    in.border = w->border;
+    for (int c = 0; c < TAMIS_MAX_CHANNELS; c++)
+        in.outside[c] = w->outside[w->step > 1 || plane + c >= TAMIS_MAX_CHANNELS ? c : plane + c];
+    return in;
+}
+
+/* All planes at once, for kernels that choose theirs by blockIdx.y. */
+template <typename T> struct tamis_inputs {
+    tamis_input<T> plane[TAMIS_MAX_CHANNELS];
+};
+
+template <typename T> static tamis_inputs<T> tamis_inputs_of(const tamis_gpu_work *w)
+{
+    tamis_inputs<T> in;
+    for (int p = 0; p < TAMIS_MAX_CHANNELS; p++)
+        in.plane[p] = tamis_input_of<T>(w, p < w->planes ? p : 0);
+    return in;
+}
+
+/* The result, likewise: pixel (x, y) counts from the output image's corner. */
+struct tamis_output {
+    char *data[TAMIS_MAX_CHANNELS];
+    int64_t stride[TAMIS_MAX_CHANNELS];
+    int pitch;
+    int x, y, w, h; /* the part */
+};
+
+template <typename T>
+static __device__ __forceinline__ T *tamis_row(const tamis_output &out, int plane, int y)
+{
+    return (T *)(out.data[plane] + y * out.stride[plane]);
+}
+
+static inline tamis_output tamis_output_of(const tamis_gpu_work *w)
+{
+    tamis_output out;
+    for (int p = 0; p < TAMIS_MAX_CHANNELS; p++) {
+        out.data[p] = w->dst.data[p];
+        out.stride[p] = w->dst.stride[p];
+    }
+    out.pitch = w->dst_pitch;
+    out.x = w->part.x;
+    out.y = w->part.y;
+    out.w = w->part.w;
+    out.h = w->part.h;
+    return out;
+}
+
+/* ---- tiles in shared memory */
+
+/* Brings the samples of columns i0 .. i0+cols-1 (counted in samples, as in sample()) and rows
+ * y0 .. y0+rows-1 to tile, whose rows are `pitch` elements apart, as type S; all threads of the
+ * block take part, and __syncthreads() is the caller's. Inside the image nothing asks for borders.
+ */
+template <typename S, typename T>
+static __device__ __forceinline__ void tamis_stage(const tamis_input<T> &in, int i0, int y0,
+                                                   int cols, int rows, S *tile, int pitch)
+{
+    int thread = threadIdx.x + blockDim.x * threadIdx.y, threads = blockDim.x * blockDim.y;
+    int64_t width = (int64_t)in.w * in.pitch;
+    bool inside = i0 >= 0 && y0 >= 0 && (int64_t)i0 + cols <= width && y0 <= in.h - rows;
+    int tx = thread % 32, ty = thread / 32, step = threads / 32;
+    if (inside) {
+        for (int y = ty; y < rows; y += step) {
+            const T *row = in.row(y0 + y) + i0;
+            for (int x = tx; x < cols; x += 32)
+                tile[y * pitch + x] = (S)row[x];
+        }
+        return;
+    }
+    for (int y = ty; y < rows; y += step)
+        for (int x = tx; x < cols; x += 32)
+            tile[y * pitch + x] = (S)in.sample(i0 + x, y0 + y);
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Devices beside the CPU: NVIDIA GPUs, where the module tamis_cuda and a driver are there.
+ *
+ * A context made with .device = "cuda" plans for a GPU; everything else stays the same. Images may
+ * lie in host memory, then a run brings them to the device and back, or in device memory, then they
+ * stay there. To wrap device memory of your own, fill in a tamis_image as for host memory and set
+ * its field device to 1 + the device's number. */
+#ifndef TAMIS_DEVICE_H
+#define TAMIS_DEVICE_H
+
+#include <tamis/image.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tamis_device_info {
+    char name[128];      /* as the driver gives it */
+    int major, minor;    /* compute capability */
+    int processors;      /* streaming multiprocessors */
+    size_t memory, free; /* bytes */
+    int driver, runtime; /* CUDA versions, 13000 for 13.0 */
+} tamis_device_info;
+
+/* Number of devices that this context could use; 0 where there are none, and the reason is the
+ * context's newest message. Thread-safe. */
+TAMIS_API int tamis_device_count(tamis_ctx *ctx);
+
+/* Describes device number index, 0 .. count-1. Errors: ARGUMENT, DEVICE. Thread-safe. */
+TAMIS_API tamis_status tamis_device_describe(tamis_ctx *ctx, int index, tamis_device_info *out);
+
+/* As tamis_image_create(), in the memory of a device. Rows start at 256-byte boundaries.
+ * Errors: ARGUMENT, MEMORY, LIMIT, DEVICE. */
+TAMIS_API tamis_status tamis_image_create_on_device(tamis_ctx *ctx, int index, tamis_format format,
+                                                    int32_t w, int32_t h, tamis_image *out);
+
+/* As tamis_image_create(), in host memory that devices copy from and to at full speed (pinned).
+ * Such memory is scarce: use it for images that are filled again and again.
+ * Errors: ARGUMENT, MEMORY, LIMIT, DEVICE. */
+TAMIS_API tamis_status tamis_image_create_pinned(tamis_ctx *ctx, tamis_format format, int32_t w,
+                                                 int32_t h, tamis_image *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

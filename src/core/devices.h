@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The devices of a context: the module is looked for when one is first asked for, and a device is
+ * opened when a plan or an image first needs it. */
+#ifndef TAMIS_CORE_DEVICES_H
+#define TAMIS_CORE_DEVICES_H
+
+#include <tamis/core.h>
+
+struct tamis_backend;
+struct tamis_gpu;
+
+/* Sets ctx->devices from the user's wish: "cpu", "auto", "cuda", "cuda:i", or NULL for what the
+ * environment variable TAMIS_DEVICE says. from names it in messages.
+ * Errors: ARGUMENT, DEVICE, MEMORY. */
+tamis_status tamis_priv_devices_create(tamis_ctx *ctx, const char *wish, const char *from);
+void tamis_priv_devices_free(tamis_ctx *ctx);
+
+/* The device that the context plans for; -1: none, plans are for the CPU. */
+int tamis_priv_devices_wanted(const tamis_ctx *ctx);
+/* Whether plans that the device cannot run go to the CPU. */
+int tamis_priv_devices_optional(const tamis_ctx *ctx);
+
+/* The module. NULL when there is none or no device; the reason is then the newest message. */
+const struct tamis_backend *tamis_priv_devices_backend(tamis_ctx *ctx);
+
+/* Device number index, opened. Errors: ARGUMENT, DEVICE. */
+tamis_status tamis_priv_devices_open(tamis_ctx *ctx, int index, struct tamis_gpu **out);
+
+#endif

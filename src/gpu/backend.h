@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the engine asks of a device, and what a filter's device kernels are given.
+ *
+ * The module tamis_cuda fills in a tamis_backend; the engine finds it at run time and walks a
+ * plan's steps with it (graph/device.c). Nothing here names CUDA, and nothing needs it to compile:
+ * tests run the same kernels on the CPU. All of it is C and C++. */
+#ifndef TAMIS_GPU_BACKEND_H
+#define TAMIS_GPU_BACKEND_H
+
+#include <tamis/device.h>
+
+#include "cpu/kernel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A module made for another number is refused. */
+#define TAMIS_GPU_ABI 1
+
+/* Why a call failed, in words; status says what kind of failure it was. */
+typedef struct tamis_gpu_fault {
+    char text[256];
+} tamis_gpu_fault;
+
+typedef struct tamis_gpu tamis_gpu; /* an open device */
+
+/* Planes of pixels in device memory. */
+typedef struct tamis_gpu_planes {
+    char *data[TAMIS_MAX_CHANNELS];     /* pixel (0, 0) of the image, which need not be in memory */
+    int64_t stride[TAMIS_MAX_CHANNELS]; /* bytes, may be negative */
+} tamis_gpu_planes;
+
+/* One launch: a part of a node's output.
+ *
+ * For a node that asked for planar rows there are `planes` planes to read and `written` to write,
+ * and neighboring pixels of a plane are src_pitch and dst_pitch samples apart. For others planes ==
+ * written, all are treated alike, and a pixel has `step` samples side by side, which are all
+ * filtered: sample c of pixel (x, y) is at x * step + c of row y, and so in the result.
+ *
+ * Coordinates are those of the node's input and output image. The input is complete only where the
+ * plan said that the part depends on it; a border maps coordinates outside the image into it. */
+typedef struct tamis_gpu_work {
+    tamis_rect part;          /* of the output */
+    int32_t w, h;             /* of the input image */
+    int32_t shift_x, shift_y; /* input pixel under output pixel (0, 0): the halo, for VALID */
+    tamis_border border;
+    float outside[TAMIS_MAX_CHANNELS]; /* border's value in each channel, in samples */
+    int planes, written, step;
+    int src_pitch, dst_pitch; /* equal step where the node is not planar */
+    tamis_gpu_planes src;
+    /* frame[TAMIS_MAX_FRAMES + f] as src, for frame f; data[0] NULL where there is none. */
+    const tamis_gpu_planes *frame;
+    tamis_gpu_planes guide; /* data[0] NULL without one */
+    int guide_planes, guide_pitch;
+    tamis_gpu_planes dst; /* pixel (0, 0) of the output image, likewise */
+    int aligned;          /* all of src, guide and dst: data and strides are multiples of this;
+                             a power of two, the size of a sample to 16 */
+    void *scratch;        /* device memory, as the row asked for */
+    void *stream;
+} tamis_gpu_work;
+
+/* While a kernel row prepares for a node. */
+typedef struct tamis_gpu_prep {
+    const tamis_node *node;
+    void *state; /* the row's own, for its launches; from alloc */
+    /* Zeroed host memory that lives as long as the plan; NULL when there is none. */
+    void *(*alloc)(struct tamis_gpu_prep *prep, size_t size);
+    /* Device memory that lives as long as the plan, filled from the host; NULL on failure. */
+    void *(*upload)(struct tamis_gpu_prep *prep, const void *data, size_t size);
+    tamis_gpu_fault *fault;
+} tamis_gpu_prep;
+
+/* One kernel row, as tamis_kernel is for the CPU. */
+typedef struct tamis_gpu_kernel {
+    const char *stage;
+    tamis_type type;
+    double tolerance; /* as in tamis_kernel, to the same reference */
+    /* Called once for a node; NULL = nothing to prepare. Anything in coef that launches need must
+     * be brought along here: pointers into host memory mean nothing to kernels. */
+    tamis_status (*prepare)(tamis_gpu_prep *prep);
+    /* Bytes of device memory that a launch wants for a part of w x h pixels; NULL = none. */
+    size_t (*scratch)(const tamis_node *node, const void *state, int32_t w, int32_t h);
+    /* Enqueues the work on its stream; never waits. */
+    tamis_status (*launch)(const tamis_gpu_work *work, const tamis_node *node, const void *state,
+                           tamis_gpu_fault *fault);
+    /* For nodes with finish(): src is the complete result, dst the same memory. */
+    tamis_status (*finish)(const tamis_gpu_work *work, const tamis_node *node, const void *state,
+                           tamis_gpu_fault *fault);
+} tamis_gpu_kernel;
+
+/* The kernel rows of one filter, ended by a row without a stage. */
+typedef struct tamis_gpu_filter {
+    const char *name;
+    const tamis_gpu_kernel *kernels;
+} tamis_gpu_filter;
+
+/* Rows between host and device: bytes of each of count rows. Host strides may be negative. */
+typedef struct tamis_gpu_copy {
+    char *device;
+    int64_t device_stride;
+    char *host;
+    int64_t host_stride;
+    size_t bytes;
+    int32_t count;
+} tamis_gpu_copy;
+
+/* Pixels from one form to another, as tamis_convert does on the CPU. Only the type changes, and
+ * how color relates to alpha, the last channel; alpha < 0: there is none to regard. */
+typedef enum tamis_gpu_alpha {
+    TAMIS_GPU_ALPHA_KEEP,
+    TAMIS_GPU_ALPHA_MULTIPLY, /* to F32: color *= alpha / range of src_type */
+    TAMIS_GPU_ALPHA_DIVIDE    /* from F32: back, by the range of dst_type */
+} tamis_gpu_alpha;
+
+typedef struct tamis_gpu_convert {
+    tamis_rect part; /* of the image */
+    int channels;    /* of both sides; only those from `first` on are converted */
+    int first;
+    tamis_gpu_alpha alpha;
+    tamis_type src_type, dst_type;
+    tamis_gpu_planes src, dst; /* by channel: channel c at data[c] */
+    int src_pitch, dst_pitch;
+    void *stream;
+} tamis_gpu_convert;
+
+typedef struct tamis_backend {
+    unsigned abi;
+    const char *name;                /* "cuda" */
+    const tamis_gpu_filter *filters; /* ended by one without a name */
+
+    int (*count)(tamis_gpu_fault *why); /* 0: none, and why says why */
+    tamis_status (*describe)(int index, tamis_device_info *out, tamis_gpu_fault *fault);
+    tamis_status (*open)(int index, tamis_gpu **out, tamis_gpu_fault *fault);
+    void (*close)(tamis_gpu *gpu);
+
+    /* Streams are kept and given out again. */
+    tamis_status (*stream_get)(tamis_gpu *gpu, void **out, tamis_gpu_fault *fault);
+    void (*stream_put)(tamis_gpu *gpu, void *stream);
+    tamis_status (*wait)(tamis_gpu *gpu, void *stream, tamis_gpu_fault *fault);
+
+    /* Device memory, in the order of a stream; NULL stream: at once, and free waits. */
+    tamis_status (*alloc)(tamis_gpu *gpu, void *stream, size_t size, void **out,
+                          tamis_gpu_fault *fault);
+    void (*free)(tamis_gpu *gpu, void *stream, void *data);
+    tamis_status (*host_alloc)(tamis_gpu *gpu, size_t size, void **out, tamis_gpu_fault *fault);
+    void (*host_free)(tamis_gpu *gpu, void *data);
+
+    /* upload has read all host memory when it returns; download has written it after wait(), and
+     * the stream's work is part of it: both may wait for the stream. */
+    tamis_status (*upload)(tamis_gpu *gpu, void *stream, const tamis_gpu_copy *copy,
+                           tamis_gpu_fault *fault);
+    tamis_status (*download)(tamis_gpu *gpu, void *stream, const tamis_gpu_copy *copy,
+                             tamis_gpu_fault *fault);
+    tamis_status (*convert)(tamis_gpu *gpu, const tamis_gpu_convert *convert,
+                            tamis_gpu_fault *fault);
+    /* Makes the device the calling thread's, before launches. */
+    tamis_status (*enter)(tamis_gpu *gpu, tamis_gpu_fault *fault);
+} tamis_backend;
+
+/* The module's one entry. */
+typedef const tamis_backend *(*tamis_backend_entry)(void);
+#define TAMIS_BACKEND_ENTRY "tamis_cuda_backend"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* dladdr */
+#include "core/devices.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tamis/device.h>
+
+#include "core/ctx.h"
+#include "core/mem.h"
+#include "gpu/backend.h"
+#include "image/image.h"
+
+#define MODULE      "tamis_cuda.so"
+#define MAX_DEVICES 64
+
+struct tamis_devices {
+    int wanted, optional;
+    pthread_mutex_t mutex; /* guards what follows */
+    int looked;
+    void *module;
+    const tamis_backend *backend; /* NULL: none, and why says why */
+    int count;
+    tamis_gpu *gpu[MAX_DEVICES];
+    tamis_gpu_fault why;
+};
+
+/* ---- the module */
+
+/* The folder of the library or program that holds this function, with its slash. */
+static void own_folder(char *out, size_t size)
+{
+    Dl_info info;
+    *out = '\0';
+    if (!dladdr((void *)(uintptr_t)own_folder, &info) || !info.dli_fname)
+        return;
+    const char *slash = strrchr(info.dli_fname, '/');
+    if (slash && (size_t)(slash + 2 - info.dli_fname) < size)
+        snprintf(out, size, "%.*s", (int)(slash + 1 - info.dli_fname), info.dli_fname);
+}
+
+/* TAMIS_CUDA_MODULE names it; else it lies beside this library, in its folder tamis, or where the
+ * system looks. */
+static void *open_module(void)
+{
+    char folder[3072], path[3200];
+    const char *named = getenv("TAMIS_CUDA_MODULE");
+    if (named && *named)
+        return dlopen(named, RTLD_NOW | RTLD_LOCAL);
+    own_folder(folder, sizeof folder);
+    static const char *const places[] = {"", "tamis/"};
+    for (int i = 0; *folder && i < 2; i++) {
+        snprintf(path, sizeof path, "%s%s" MODULE, folder, places[i]);
+        FILE *file = fopen(path, "rb"); /* an error from a module that is there must be told */
+        if (file) {
+            fclose(file);
+            return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        }
+    }
+    return dlopen(MODULE, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void look(struct tamis_devices *d)
+{
+    d->module = open_module();
+    if (!d->module) {
+        const char *error = dlerror();
+        snprintf(d->why.text, sizeof d->why.text, "the module " MODULE " cannot be opened: %.180s",
+                 error ? error : "unknown error");
+        return;
+    }
+    tamis_backend_entry entry = NULL;
+    void *symbol = dlsym(d->module, TAMIS_BACKEND_ENTRY);
+    memcpy(&entry, &symbol, sizeof entry); /* POSIX: the two have one representation */
+    const tamis_backend *backend = entry ? entry() : NULL;
+    if (!backend || backend->abi != TAMIS_GPU_ABI) {
+        snprintf(d->why.text, sizeof d->why.text,
+                 "the module " MODULE " belongs to another version of tamis");
+        return;
+    }
+    d->count = backend->count(&d->why);
+    if (d->count > MAX_DEVICES)
+        d->count = MAX_DEVICES;
+    if (d->count > 0)
+        d->backend = backend;
+}
+
+const tamis_backend *tamis_priv_devices_backend(tamis_ctx *ctx)
+{
+    struct tamis_devices *d = ctx->devices;
+    pthread_mutex_lock(&d->mutex);
+    if (!d->looked)
+        look(d);
+    d->looked = 1;
+    pthread_mutex_unlock(&d->mutex);
+    if (!d->backend)
+        tamis_priv_fail(ctx, TAMIS_ERR_DEVICE, "cuda: %s", d->why.text);
+    return d->backend;
+}
+
+tamis_status tamis_priv_devices_open(tamis_ctx *ctx, int index, tamis_gpu **out)
+{
+    struct tamis_devices *d = ctx->devices;
+    const tamis_backend *backend = tamis_priv_devices_backend(ctx);
+    tamis_gpu_fault fault = {""};
+    if (!backend)
+        return TAMIS_ERR_DEVICE;
+    if (index < 0 || index >= d->count)
+        return tamis_priv_fail(ctx, TAMIS_ERR_DEVICE,
+                               "cuda: there is no device %d; this machine has %d, counted from 0",
+                               index, d->count);
+    tamis_status status = TAMIS_OK;
+    pthread_mutex_lock(&d->mutex);
+    if (!d->gpu[index])
+        status = backend->open(index, &d->gpu[index], &fault);
+    *out = d->gpu[index];
+    pthread_mutex_unlock(&d->mutex);
+    if (status != TAMIS_OK)
+        return tamis_priv_fail(ctx, status, "cuda:%d: %s", index, fault.text);
+    return TAMIS_OK;
+}
+
+/* ---- what the user wants */
+
+static tamis_status parse(tamis_ctx *ctx, const char *wish, const char *from,
+                          struct tamis_devices *d)
+{
+    d->wanted = -1;
+    if (!wish || !*wish || strcmp(wish, "cpu") == 0)
+        return TAMIS_OK;
+    d->wanted = 0;
+    d->optional = strcmp(wish, "auto") == 0;
+    if (d->optional || strcmp(wish, "cuda") == 0)
+        return TAMIS_OK;
+    char *end = NULL;
+    long index = strncmp(wish, "cuda:", 5) == 0 ? strtol(wish + 5, &end, 10) : -1;
+    if (!end || end == wish + 5 || *end || index < 0 || index >= MAX_DEVICES)
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
+                               "%s = \"%.64s\" is none of cpu, auto, cuda, cuda:0 .. cuda:%d", from,
+                               wish, MAX_DEVICES - 1);
+    d->wanted = (int)index;
+    return TAMIS_OK;
+}
+
+/* With "auto" nothing is said of a missing device but in the log. */
+static tamis_status find_wanted(tamis_ctx *ctx, struct tamis_devices *d)
+{
+    tamis_gpu *gpu = NULL;
+    if (d->wanted < 0)
+        return TAMIS_OK;
+    if (!d->optional)
+        return tamis_priv_devices_open(ctx, d->wanted, &gpu);
+    tamis_log_fn log = ctx->log;
+    ctx->log = NULL; /* no other thread has this context yet */
+    if (tamis_priv_devices_open(ctx, 0, &gpu) != TAMIS_OK)
+        d->wanted = -1;
+    ctx->log = log;
+    if (d->wanted < 0)
+        tamis_priv_log(ctx, TAMIS_LOG_INFO, "device auto: the CPU, for %s", ctx->message);
+    ctx->message[0] = '\0';
+    return TAMIS_OK;
+}
+
+tamis_status tamis_priv_devices_create(tamis_ctx *ctx, const char *wish, const char *from)
+{
+    struct tamis_devices *d = tamis_priv_mem_zalloc(ctx, sizeof *d);
+    if (!d)
+        return tamis_priv_fail(ctx, TAMIS_ERR_MEMORY, "no memory for a context");
+    pthread_mutex_init(&d->mutex, NULL);
+    ctx->devices = d;
+    TAMIS_TRY(parse(ctx, wish ? wish : getenv("TAMIS_DEVICE"), from, d));
+    return find_wanted(ctx, d);
+}
+
+void tamis_priv_devices_free(tamis_ctx *ctx)
+{
+    struct tamis_devices *d = ctx->devices;
+    if (!d)
+        return;
+    for (int i = 0; i < d->count; i++)
+        if (d->gpu[i])
+            d->backend->close(d->gpu[i]);
+    /* The module stays: a CUDA runtime that is unloaded takes others in the process with it. */
+    pthread_mutex_destroy(&d->mutex);
+    tamis_priv_mem_free(ctx, d);
+    ctx->devices = NULL;
+}
+
+int tamis_priv_devices_wanted(const tamis_ctx *ctx)
+{
+    return ctx->devices->wanted;
+}
+
+int tamis_priv_devices_optional(const tamis_ctx *ctx)
+{
+    return ctx->devices->optional;
+}
+
+/* ---- public */
+
+int tamis_device_count(tamis_ctx *ctx)
+{
+    return ctx && tamis_priv_devices_backend(ctx) ? ctx->devices->count : 0;
+}
+
+tamis_status tamis_device_describe(tamis_ctx *ctx, int index, tamis_device_info *out)
+{
+    tamis_gpu_fault fault = {""};
+    TAMIS_REQUIRE(ctx, ctx);
+    TAMIS_REQUIRE(ctx, out);
+    *out = (tamis_device_info){0};
+    int count = tamis_device_count(ctx);
+    if (count == 0)
+        return TAMIS_ERR_DEVICE;
+    if (index < 0 || index >= count)
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "device %d is outside 0 .. %d", index,
+                               count - 1);
+    tamis_status status = ctx->devices->backend->describe(index, out, &fault);
+    if (status != TAMIS_OK)
+        return tamis_priv_fail(ctx, status, "cuda:%d: %s", index, fault.text);
+    return TAMIS_OK;
+}
+
+/* ---- images */
+
+static tamis_status fail_alloc(tamis_ctx *ctx, tamis_status status, const tamis_gpu_fault *fault)
+{
+    return status == TAMIS_ERR_MEMORY ? status
+                                      : tamis_priv_fail(ctx, status, "cuda: %s", fault->text);
+}
+
+static tamis_status device_alloc(tamis_ctx *ctx, void *user, size_t size, void **out)
+{
+    tamis_gpu_fault fault = {""};
+    return fail_alloc(ctx, ctx->devices->backend->alloc(user, NULL, size, out, &fault), &fault);
+}
+
+static void device_free(tamis_ctx *ctx, void *user, void *data)
+{
+    ctx->devices->backend->free(user, NULL, data);
+}
+
+static tamis_status pinned_alloc(tamis_ctx *ctx, void *user, size_t size, void **out)
+{
+    tamis_gpu_fault fault = {""};
+    return fail_alloc(ctx, ctx->devices->backend->host_alloc(user, size, out, &fault), &fault);
+}
+
+static void pinned_free(tamis_ctx *ctx, void *user, void *data)
+{
+    ctx->devices->backend->host_free(user, data);
+}
+
+tamis_status tamis_image_create_on_device(tamis_ctx *ctx, int index, tamis_format format, int32_t w,
+                                          int32_t h, tamis_image *out)
+{
+    tamis_gpu *gpu = NULL;
+    TAMIS_REQUIRE(ctx, out);
+    *out = (tamis_image){0};
+    TAMIS_REQUIRE(ctx, ctx);
+    TAMIS_TRY(tamis_priv_devices_open(ctx, index, &gpu));
+    tamis_image_memory memory = {device_alloc, device_free, gpu, 256};
+    TAMIS_TRY(tamis_priv_image_create(ctx, &memory, format, w, h, out));
+    out->device = 1 + index;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_image_create_pinned(tamis_ctx *ctx, tamis_format format, int32_t w, int32_t h,
+                                       tamis_image *out)
+{
+    tamis_gpu *gpu = NULL;
+    TAMIS_REQUIRE(ctx, out);
+    *out = (tamis_image){0};
+    TAMIS_REQUIRE(ctx, ctx);
+    int index = tamis_priv_devices_wanted(ctx);
+    TAMIS_TRY(tamis_priv_devices_open(ctx, index < 0 ? 0 : index, &gpu));
+    tamis_image_memory memory = {pinned_alloc, pinned_free, gpu, 256};
+    return tamis_priv_image_create(ctx, &memory, format, w, h, out);
+}

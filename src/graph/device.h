@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans that run on a device. */
+#ifndef TAMIS_GRAPH_DEVICE_H
+#define TAMIS_GRAPH_DEVICE_H
+
+#include "gpu/backend.h"
+#include "graph/plan.h"
+
+/* What a plan for a device has beside its steps. */
+struct tamis_device_plan {
+    const tamis_backend *backend;
+    tamis_gpu *gpu;
+    int index;
+    char name[16];
+    /* For each step, and what its row has prepared. */
+    const tamis_gpu_kernel **kernels;
+    void **states;
+    void **uploads; /* device memory of states */
+    int upload_count, upload_room;
+};
+
+/* Chooses and prepares a kernel row for each step of a plan whose steps are decided, on the
+ * context's device. Errors: UNSUPPORTED (a filter has no such row), MEMORY, DEVICE. */
+tamis_status tamis_priv_device_plan(tamis_plan *plan);
+void tamis_priv_device_plan_free(tamis_plan *plan);
+
+/* Runs such a plan; the images have been checked, and are all in host memory or all on the device.
+ */
+tamis_status tamis_priv_device_run(const tamis_plan *plan, const tamis_image *src, tamis_rect rect,
+                                   const tamis_image *dst, const tamis_run_options *options);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Images in memory of any kind. */
+#ifndef TAMIS_IMAGE_IMAGE_H
+#define TAMIS_IMAGE_IMAGE_H
+
+#include <tamis/image.h>
+
+/* Where samples come from and go back to. alloc leaves no message for MEMORY, the caller knows what
+ * for; for other failures it does. */
+typedef struct tamis_image_memory {
+    tamis_status (*alloc)(tamis_ctx *ctx, void *user, size_t size, void **out);
+    void (*free)(tamis_ctx *ctx, void *user, void *data);
+    void *user;
+    size_t alignment; /* of rows */
+} tamis_image_memory;
+
+/* As tamis_image_create(), in such memory. */
+tamis_status tamis_priv_image_create(tamis_ctx *ctx, const tamis_image_memory *memory,
+                                     tamis_format format, int32_t w, int32_t h, tamis_image *out);
+
+#endif

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# The CUDA module compiled for the CPU, for tests where there is no GPU.
+include(CheckLanguage)
+check_language(CXX)
+if(NOT CMAKE_CXX_COMPILER)
+  message(STATUS "Tests of the CUDA kernels on the CPU are left out: no C++ compiler was found")
+  return()
+endif()
+enable_language(CXX)
+
+set(wrapped "")
+foreach(source ${TAMIS_CUDA_SOURCES})
+  get_filename_component(path ${source} ABSOLUTE BASE_DIR ${CMAKE_SOURCE_DIR})
+  get_filename_component(name ${source} NAME_WE)
+  set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/emulate/${name}.cpp)
+  file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${path}\"\n")
+  list(APPEND wrapped ${wrapper})
+endforeach()
+add_library(tamis_cuda_emulated MODULE ${wrapped} emulate/emulate.cpp)
+set_target_properties(tamis_cuda_emulated PROPERTIES PREFIX "" CXX_STANDARD 17
+                      CXX_STANDARD_REQUIRED ON CXX_VISIBILITY_PRESET hidden
+                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_compile_definitions(tamis_cuda_emulated PRIVATE TAMIS_EMULATE)
+# Signed integers wrap on a GPU.
+target_compile_options(tamis_cuda_emulated PRIVATE -fwrapv -U_FORTIFY_SOURCE -Wno-unused-function
+                       -Wno-unknown-pragmas -Wno-shadow -Wno-pedantic -g1)
+target_include_directories(tamis_cuda_emulated PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/emulate
+                           ${TAMIS_PUBLIC_INCLUDES} ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/cuda)
+set(TAMIS_EMULATED ${CMAKE_BINARY_DIR}/tests/tamis_cuda_emulated.so)

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fibers for the threads of a block, and a runtime whose devices are this process's memory.
+#include "emulate.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <ucontext.h>
+
+#include <mutex>
+#include <vector>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define EMULATE_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define EMULATE_ASAN 1
+#endif
+#endif
+#ifdef EMULATE_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+uint3 threadIdx, blockIdx;
+dim3 blockDim, gridDim;
+
+// ---- fibers
+
+namespace
+{
+
+enum { STACK = 256 * 1024, MAX_THREADS = 1024, WARP = 32 };
+enum state { READY, AT_BLOCK, AT_WARP, DONE };
+
+struct fiber {
+    jmp_buf at;
+    bool started;
+    state where;
+    unsigned mask; // of the lanes waited for
+    uint3 index;
+    int value; // given at a block's barrier
+    uint64_t given[2];
+    int turn; // which of `given` the next exchange uses
+    unsigned char *stack;
+    void *fake_stack;
+};
+
+struct block {
+    const std::function<void()> *thread;
+    std::vector<fiber> fibers;
+    jmp_buf scheduler;
+    ucontext_t main;
+    int current, count;
+    int sum, any;
+    const void *main_stack;
+    size_t main_stack_size;
+};
+
+block b;
+std::vector<unsigned char> shared;
+std::mutex one_launch; // threads of the host take turns
+unsigned warp_votes[MAX_THREADS / WARP];
+
+void fail(const char *what)
+{
+    fprintf(stderr, "emulate: %s in thread %u,%u,%u of block %u,%u,%u\n", what, threadIdx.x,
+            threadIdx.y, threadIdx.z, blockIdx.x, blockIdx.y, blockIdx.z);
+    abort();
+}
+
+// Switches go by setjmp, which makes no system call; only a fiber's first start needs more.
+void to_scheduler(bool leaving)
+{
+    fiber &f = b.fibers[(size_t)b.current];
+    (void)f, (void)leaving;
+#ifdef EMULATE_ASAN
+    __sanitizer_start_switch_fiber(leaving ? nullptr : &f.fake_stack, b.main_stack,
+                                   b.main_stack_size);
+#endif
+    if (leaving)
+        _longjmp(b.scheduler, 1);
+    if (!_setjmp(f.at))
+        _longjmp(b.scheduler, 1);
+#ifdef EMULATE_ASAN
+    __sanitizer_finish_switch_fiber(b.fibers[(size_t)b.current].fake_stack, nullptr, nullptr);
+#endif
+}
+
+void fiber_main()
+{
+#ifdef EMULATE_ASAN
+    __sanitizer_finish_switch_fiber(nullptr, &b.main_stack, &b.main_stack_size);
+#endif
+    (*b.thread)();
+    b.fibers[(size_t)b.current].where = DONE;
+    to_scheduler(true);
+}
+
+void resume(int i)
+{
+    fiber &f = b.fibers[(size_t)i];
+    b.current = i;
+    threadIdx = f.index;
+#ifdef EMULATE_ASAN
+    void *fake = nullptr;
+    __sanitizer_start_switch_fiber(&fake, f.stack, STACK);
+#endif
+    if (!_setjmp(b.scheduler)) {
+        if (f.started)
+            _longjmp(f.at, 1);
+        f.started = true;
+        ucontext_t context;
+        getcontext(&context);
+        context.uc_stack.ss_sp = f.stack;
+        context.uc_stack.ss_size = STACK;
+        context.uc_link = nullptr;
+        makecontext(&context, fiber_main, 0);
+        setcontext(&context);
+    }
+#ifdef EMULATE_ASAN
+    __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
+#endif
+}
+
+void wait_as(state where)
+{
+    b.fibers[(size_t)b.current].where = where;
+    to_scheduler(false);
+}
+
+bool release_block()
+{
+    b.sum = b.any = 0;
+    for (int i = 0; i < b.count; i++) {
+        const fiber &f = b.fibers[(size_t)i];
+        if (f.where != AT_BLOCK && f.where != DONE)
+            return false;
+        if (f.where == AT_BLOCK) {
+            b.sum += f.value != 0;
+            b.any |= f.value;
+        }
+    }
+    bool any = false;
+    for (int i = 0; i < b.count; i++)
+        if (b.fibers[(size_t)i].where == AT_BLOCK) {
+            b.fibers[(size_t)i].where = READY;
+            any = true;
+        }
+    return any;
+}
+
+bool release_warp(int first)
+{
+    unsigned waiting = 0, alive = 0;
+    for (int l = 0; l < WARP && first + l < b.count; l++) {
+        waiting |= b.fibers[(size_t)(first + l)].where == AT_WARP ? 1u << l : 0;
+        alive |= b.fibers[(size_t)(first + l)].where != DONE ? 1u << l : 0;
+    }
+    bool any = false;
+    for (int l = 0; l < WARP && first + l < b.count; l++) {
+        fiber &f = b.fibers[(size_t)(first + l)];
+        if (f.where != AT_WARP || (f.mask & alive & ~waiting))
+            continue;
+        // All lanes that it waits for are here: they go on together.
+        unsigned votes = 0, mask = f.mask & alive;
+        for (int m = 0; m < WARP && first + m < b.count; m++)
+            if (mask >> m & 1)
+                votes |= b.fibers[(size_t)(first + m)].value ? 1u << m : 0;
+        warp_votes[first / WARP] = votes;
+        for (int m = 0; m < WARP && first + m < b.count; m++)
+            if (mask >> m & 1)
+                b.fibers[(size_t)(first + m)].where = READY;
+        any = true;
+        break;
+    }
+    return any;
+}
+
+void run_block()
+{
+    int done = 0;
+    for (int i = 0; i < b.count; i++) {
+        fiber &f = b.fibers[(size_t)i];
+        f.started = false;
+        f.where = READY;
+        f.turn = 0;
+        f.index = {(unsigned)i % blockDim.x, (unsigned)i / blockDim.x % blockDim.y,
+                   (unsigned)i / (blockDim.x * blockDim.y)};
+    }
+    while (done < b.count) {
+        bool ran = false;
+        // A warp goes on until its lanes all wait for the block: other warps see what it did.
+        for (int first = 0; first < b.count; first += WARP) {
+            for (bool again = true; again; again = release_warp(first)) {
+                for (int i = first; i < first + WARP && i < b.count; i++) {
+                    if (b.fibers[(size_t)i].where != READY)
+                        continue;
+                    resume(i);
+                    ran = true;
+                    done += b.fibers[(size_t)i].where == DONE;
+                }
+            }
+        }
+        if (!release_block() && !ran && done < b.count)
+            fail("threads wait for each other for ever");
+    }
+}
+
+} // namespace
+
+unsigned char *emulate_shared_bytes()
+{
+    return shared.data();
+}
+
+void emulate_launch(dim3 grid, dim3 threads, size_t bytes, const std::function<void()> &thread)
+{
+    std::lock_guard<std::mutex> lock(one_launch);
+    blockDim = threads;
+    gridDim = grid;
+    b.thread = &thread;
+    b.count = (int)(threads.x * threads.y * threads.z);
+    if (b.count < 1 || b.count > MAX_THREADS || grid.y > 65535 || grid.z > 65535 || !grid.x ||
+        !grid.y || !grid.z)
+        fail("a launch of an impossible size");
+    while (b.fibers.size() < (size_t)b.count) {
+        fiber f = {};
+        f.stack = (unsigned char *)malloc(STACK);
+        b.fibers.push_back(f);
+    }
+    for (unsigned z = 0; z < grid.z; z++)
+        for (unsigned y = 0; y < grid.y; y++)
+            for (unsigned x = 0; x < grid.x; x++) {
+                blockIdx = {x, y, z};
+                shared.assign(bytes, 0xcd); // as good as any other
+                shared.shrink_to_fit();
+                run_block();
+            }
+}
+
+void __syncthreads()
+{
+    b.fibers[(size_t)b.current].value = 0;
+    wait_as(AT_BLOCK);
+}
+
+int __syncthreads_or(int value)
+{
+    b.fibers[(size_t)b.current].value = value;
+    wait_as(AT_BLOCK);
+    int any = b.any;
+    __syncthreads(); // nobody may begin another before all have read
+    return any;
+}
+
+int __syncthreads_count(int value)
+{
+    b.fibers[(size_t)b.current].value = value;
+    wait_as(AT_BLOCK);
+    int sum = b.sum;
+    __syncthreads();
+    return sum;
+}
+
+void __syncwarp(unsigned mask)
+{
+    fiber &f = b.fibers[(size_t)b.current];
+    f.mask = mask;
+    f.value = 0;
+    wait_as(AT_WARP);
+}
+
+uint64_t emulate_exchange(uint64_t value, int from, unsigned mask)
+{
+    int first = b.current / WARP * WARP;
+    fiber &f = b.fibers[(size_t)b.current];
+    int turn = f.turn;
+    f.turn ^= 1;
+    f.given[turn] = value;
+    f.mask = mask;
+    f.value = 0;
+    wait_as(AT_WARP);
+    if (from < 0 || from >= WARP || first + from >= b.count)
+        fail("a shuffle from a lane that is not there");
+    return b.fibers[(size_t)(first + from)].given[turn];
+}
+
+unsigned __ballot_sync(unsigned mask, int value)
+{
+    fiber &f = b.fibers[(size_t)b.current];
+    int warp = b.current / WARP;
+    f.mask = mask;
+    f.value = value;
+    wait_as(AT_WARP);
+    unsigned votes = warp_votes[warp];
+    __syncwarp(mask);
+    return votes;
+}
+
+unsigned __activemask()
+{
+    return 1u << emulate_lane();
+}
+
+// ---- binary16
+
+float __half2float(__half h)
+{
+    int sign = h.bits >> 15, exponent = h.bits >> 10 & 31, fraction = h.bits & 1023;
+    double v = exponent == 31  ? (fraction ? NAN : INFINITY)
+               : exponent == 0 ? ldexp(fraction, -24)
+                               : ldexp(1024 + fraction, exponent - 25);
+    return (float)(sign ? -v : v);
+}
+
+__half __float2half_rn(float f)
+{
+    unsigned bits = __float_as_uint(f), sign = bits >> 16 & 0x8000;
+    double a = fabs((double)f);
+    unsigned r;
+    if (a != a)
+        r = 0x7e00;
+    else if (a >= 65520)
+        r = 0x7c00;
+    else if (a < ldexp(1, -14))
+        r = (unsigned)nearbyint(ldexp(a, 24));
+    else {
+        int e;
+        double m = frexp(a, &e); // 0.5 .. 1
+        r = (unsigned)((e + 14) * 1024 + (int)nearbyint(ldexp(m, 11)) - 1024);
+    }
+    return __half{(unsigned short)(r | sign)};
+}
+
+// ---- the runtime
+
+static cudaError_t last_error;
+static size_t in_use;
+static std::mutex memory;
+
+static cudaError_t result(cudaError_t error)
+{
+    if (error)
+        last_error = error;
+    return error;
+}
+
+// TAMIS_EMULATE_DEVICES=n: so many devices; 0: none. TAMIS_EMULATE_BYTES=n: so much memory.
+static size_t setting(const char *name, size_t preset)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, nullptr, 10) : preset;
+}
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    *count = (int)setting("TAMIS_EMULATE_DEVICES", 1);
+    return result(*count ? cudaSuccess : cudaErrorNoDevice);
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device)
+{
+    memset(prop, 0, sizeof *prop);
+    snprintf(prop->name, sizeof prop->name, "emulated device %d", device);
+    prop->major = 9;
+    prop->multiProcessorCount = 2;
+    prop->totalGlobalMem = setting("TAMIS_EMULATE_BYTES", (size_t)1 << 32);
+    return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    *version = 13000;
+    return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    *version = 13000;
+    return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
+{
+    *total = setting("TAMIS_EMULATE_BYTES", (size_t)1 << 32);
+    *free = *total > in_use ? *total - in_use : 0;
+    return cudaSuccess;
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    return error == cudaErrorMemoryAllocation ? "out of memory"
+           : error == cudaErrorNoDevice       ? "no CUDA-capable device is detected"
+                                              : "emulated error";
+}
+
+cudaError_t cudaGetLastError()
+{
+    cudaError_t error = last_error;
+    last_error = cudaSuccess;
+    return error;
+}
+
+cudaError_t cudaPeekAtLastError()
+{
+    return last_error;
+}
+
+// Memory carries its size before it, and what is not written is nothing sensible.
+cudaError_t cudaMalloc(void **p, size_t size)
+{
+    std::lock_guard<std::mutex> lock(memory);
+    size_t limit = setting("TAMIS_EMULATE_BYTES", (size_t)1 << 32);
+    *p = nullptr;
+    if (size > limit || in_use > limit - size)
+        return result(cudaErrorMemoryAllocation);
+    void *block = nullptr;
+    if (posix_memalign(&block, 256, size + 256))
+        return result(cudaErrorMemoryAllocation);
+    memcpy(block, &size, sizeof size);
+    *p = (char *)block + 256;
+    memset(*p, 0xa5, size);
+    in_use += size;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *p)
+{
+    std::lock_guard<std::mutex> lock(memory);
+    if (!p)
+        return cudaSuccess;
+    size_t size;
+    memcpy(&size, (char *)p - 256, sizeof size);
+    in_use -= size;
+    free((char *)p - 256);
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostAlloc(void **p, size_t size, unsigned)
+{
+    return result(posix_memalign(p, 256, size ? size : 1) ? cudaErrorMemoryAllocation
+                                                          : cudaSuccess);
+}
+
+cudaError_t cudaFreeHost(void *p)
+{
+    free(p);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *)
+{
+    *pool = (cudaMemPool_t)malloc(1);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
+{
+    free(pool);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaMallocFromPoolAsync(void **p, size_t size, cudaMemPool_t, cudaStream_t)
+{
+    return cudaMalloc(p, size);
+}
+
+cudaError_t cudaFreeAsync(void *p, cudaStream_t)
+{
+    return cudaFree(p);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
+{
+    *stream = (cudaStream_t)malloc(1);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    free(stream);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
+{
+    *event = (cudaEvent_t)malloc(1);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    free(event);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
+                              size_t width, size_t height, cudaMemcpyKind, cudaStream_t)
+{
+    for (size_t y = 0; y < height; y++)
+        memcpy((char *)dst + y * dst_pitch, (const char *)src + y * src_pitch, width);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void *p, int value, size_t size, cudaStream_t)
+{
+    memset(p, value, size);
+    return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *)
+{
+    attributes->type = cudaMemoryTypeUnregistered;
+    return cudaSuccess;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host side of devices, on emulated ones and without any. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tamis/tamis.h>
+
+#include "support/picture.h"
+
+static char last_log[600];
+
+static void keep_log(void *user, tamis_log_level level, const char *text)
+{
+    (void)user;
+    (void)level;
+    snprintf(last_log, sizeof last_log, "%s", text);
+}
+
+static tamis_status open_ctx(const char *device, tamis_ctx **ctx)
+{
+    tamis_ctx_options o = {.device = device, .threads = 1, .log = keep_log};
+    last_log[0] = '\0';
+    return tamis_ctx_create(&o, ctx);
+}
+
+static tamis_ctx *cuda(void)
+{
+    tamis_ctx *ctx = NULL;
+    if (open_ctx("cuda", &ctx) != TAMIS_OK)
+        fail_msg("%s", last_log);
+    return ctx;
+}
+
+static tamis_plan *plan_of(tamis_ctx *ctx, const char *chain, tamis_format f, int w, int h)
+{
+    tamis_graph *graph = NULL;
+    tamis_plan *plan = NULL;
+    assert_int_equal(tamis_graph_parse(ctx, chain, &graph), TAMIS_OK);
+    assert_int_equal(tamis_plan_create(ctx, graph, f, w, h, NULL, &plan), TAMIS_OK);
+    tamis_graph_free(&graph);
+    return plan;
+}
+
+static const tamis_format rgba = {TAMIS_U8, 4, TAMIS_PACKED, TAMIS_ALPHA_STRAIGHT};
+static const char chain[] = "gaussian=sigma=1.2,gaussian=sigma=0.8:border=wrap";
+
+/* What the CPU makes of the picture. */
+static void expected(const tamis_image *src, test_picture *out)
+{
+    tamis_ctx *ctx = NULL;
+    assert_int_equal(open_ctx("cpu", &ctx), TAMIS_OK);
+    tamis_plan *plan = plan_of(ctx, chain, src->format, src->w, src->h);
+    assert_string_equal(tamis_plan_device(plan), "cpu");
+    test_picture_make(out, src->format, src->w, src->h, TEST_ROWS_TIGHT);
+    assert_int_equal(tamis_plan_run(plan, src, &out->image, NULL), TAMIS_OK);
+    tamis_plan_free(&plan);
+    tamis_ctx_free(&ctx);
+}
+
+static int near(const tamis_image *a, const tamis_image *b)
+{
+    for (int y = 0; y < a->h; y++)
+        for (int x = 0; x < a->w; x++)
+            for (int c = 0; c < a->format.channels; c++) {
+                double d = test_sample_get(a, x, y, c) - test_sample_get(b, x, y, c);
+                if (d > 1 || d < -1)
+                    return 0;
+            }
+    return 1;
+}
+
+static void test_names(void **state)
+{
+    static const char *const wrong[] = {"cuda:", "cuda:x", "cuda:1x", "cuda:-1", "gpu", "cuda:64"};
+    tamis_ctx *ctx = NULL;
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(open_ctx(wrong[i], &ctx), TAMIS_ERR_ARGUMENT);
+        assert_null(ctx);
+        assert_non_null(strstr(last_log, wrong[i]));
+    }
+    assert_int_equal(open_ctx("cuda:7", &ctx), TAMIS_ERR_DEVICE);
+    assert_non_null(strstr(last_log, "no device 7"));
+}
+
+static void test_no_module(void **state)
+{
+    tamis_ctx *ctx = NULL;
+    const char *module = getenv("TAMIS_CUDA_MODULE");
+    char saved[4096];
+    (void)state;
+    snprintf(saved, sizeof saved, "%s", module ? module : "");
+    setenv("TAMIS_CUDA_MODULE", "/nowhere/tamis_cuda.so", 1);
+    assert_int_equal(open_ctx("cuda", &ctx), TAMIS_ERR_DEVICE);
+    assert_non_null(strstr(last_log, "/nowhere/tamis_cuda.so"));
+    assert_int_equal(open_ctx("auto", &ctx), TAMIS_OK);
+    assert_int_equal(tamis_device_count(ctx), 0);
+    tamis_plan *plan = plan_of(ctx, chain, rgba, 8, 8);
+    assert_string_equal(tamis_plan_device(plan), "cpu");
+    tamis_plan_free(&plan);
+    tamis_ctx_free(&ctx);
+    setenv("TAMIS_CUDA_MODULE", saved, 1);
+}
+
+static void test_no_device(void **state)
+{
+    tamis_ctx *ctx = NULL;
+    (void)state;
+    setenv("TAMIS_EMULATE_DEVICES", "0", 1);
+    assert_int_equal(open_ctx("cuda", &ctx), TAMIS_ERR_DEVICE);
+    assert_non_null(strstr(last_log, "no NVIDIA GPU"));
+    unsetenv("TAMIS_EMULATE_DEVICES");
+}
+
+static void test_describe(void **state)
+{
+    tamis_ctx *ctx = NULL;
+    tamis_device_info info;
+    (void)state;
+    setenv("TAMIS_EMULATE_DEVICES", "2", 1);
+    assert_int_equal(open_ctx("cuda:1", &ctx), TAMIS_OK);
+    unsetenv("TAMIS_EMULATE_DEVICES");
+    assert_int_equal(tamis_device_count(ctx), 2);
+    assert_int_equal(tamis_device_describe(ctx, 1, &info), TAMIS_OK);
+    assert_string_equal(info.name, "emulated device 1");
+    assert_int_equal(tamis_device_describe(ctx, 2, &info), TAMIS_ERR_ARGUMENT);
+    tamis_plan *plan = plan_of(ctx, chain, rgba, 8, 8);
+    assert_string_equal(tamis_plan_device(plan), "cuda:1");
+    tamis_plan_free(&plan);
+    tamis_ctx_free(&ctx);
+}
+
+/* Host memory: too little device memory leads to bands with the same result. */
+static void test_bands(void **state)
+{
+    test_picture src, want, whole, banded;
+    (void)state;
+    test_picture_make(&src, rgba, 120, 90, TEST_ROWS_NEGATIVE);
+    test_picture_fill(&src.image, TEST_FILL_NOISE, 7);
+    expected(&src.image, &want);
+    test_picture_make(&whole, rgba, 120, 90, TEST_ROWS_ODD);
+    test_picture_make(&banded, rgba, 120, 90, TEST_ROWS_NEGATIVE);
+
+    tamis_ctx *ctx = cuda();
+    tamis_plan *plan = plan_of(ctx, "gaussian=sigma=1.2,gaussian=sigma=0.8", rgba, 120, 90);
+    assert_int_equal(tamis_plan_run(plan, &src.image, &whole.image, NULL), TAMIS_OK);
+    setenv("TAMIS_EMULATE_BYTES", "400000", 1);
+    assert_int_equal(tamis_plan_run(plan, &src.image, &banded.image, NULL), TAMIS_OK);
+    assert_non_null(strstr(last_log, "bands"));
+    setenv("TAMIS_EMULATE_BYTES", "4000", 1);
+    assert_int_equal(tamis_plan_run(plan, &src.image, &banded.image, NULL), TAMIS_ERR_MEMORY);
+    unsetenv("TAMIS_EMULATE_BYTES");
+    assert_int_equal(tamis_plan_run(plan, &src.image, &banded.image, NULL), TAMIS_OK);
+    assert_true(test_same(&whole.image, &banded.image));
+    tamis_plan_free(&plan);
+
+    plan = plan_of(ctx, chain, rgba, 120, 90);
+    assert_int_equal(tamis_plan_run(plan, &src.image, &whole.image, NULL), TAMIS_OK);
+    assert_true(near(&whole.image, &want.image));
+    tamis_plan_free(&plan);
+    tamis_ctx_free(&ctx);
+    test_picture_free(&src);
+    test_picture_free(&want);
+    test_picture_free(&whole);
+    test_picture_free(&banded);
+}
+
+/* Device memory: an emulated device's can be filled like any. */
+static void test_there(void **state)
+{
+    test_picture src, here;
+    tamis_image a, b, part;
+    (void)state;
+    test_picture_make(&src, rgba, 70, 50, TEST_ROWS_TIGHT);
+    test_picture_fill(&src.image, TEST_FILL_NOISE, 8);
+    test_picture_make(&here, rgba, 70, 50, TEST_ROWS_TIGHT);
+    tamis_ctx *ctx = cuda();
+    tamis_plan *plan = plan_of(ctx, chain, rgba, 70, 50);
+    assert_int_equal(tamis_plan_run(plan, &src.image, &here.image, NULL), TAMIS_OK);
+
+    assert_int_equal(tamis_image_create_on_device(ctx, 0, rgba, 70, 50, &a), TAMIS_OK);
+    assert_int_equal(tamis_image_create_on_device(ctx, 0, rgba, 70, 50, &b), TAMIS_OK);
+    assert_int_equal(a.device, 1);
+    for (int y = 0; y < 50; y++)
+        memcpy(tamis_image_row(&a, 0, y), tamis_image_row(&src.image, 0, y), 280);
+    assert_int_equal(tamis_plan_run(plan, &a, &b, NULL), TAMIS_OK);
+    for (int y = 0; y < 50; y++)
+        assert_memory_equal(tamis_image_row(&b, 0, y), tamis_image_row(&here.image, 0, y), 280);
+
+    /* A part, at an odd place. */
+    assert_int_equal(tamis_image_view(ctx, &b, (tamis_rect){3, 5, 21, 17}, &part), TAMIS_OK);
+    memset(tamis_image_row(&b, 0, 0), 0, 280);
+    assert_int_equal(tamis_plan_run_region(plan, &a, (tamis_rect){30, 20, 21, 17}, &part, NULL),
+                     TAMIS_OK);
+    for (int y = 0; y < 17; y++)
+        assert_memory_equal(tamis_image_row(&part, 0, y),
+                            (char *)tamis_image_row(&here.image, 0, 20 + y) + 30 * 4, 21 * 4);
+
+    /* Host and device do not mix, and a stream is for images that are there. */
+    assert_int_equal(tamis_plan_run(plan, &a, &here.image, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_plan_run(plan, &src.image, &b, NULL), TAMIS_ERR_ARGUMENT);
+    tamis_run_options o = {.stream = &o};
+    assert_int_equal(tamis_plan_run(plan, &src.image, &here.image, &o), TAMIS_ERR_ARGUMENT);
+    tamis_plan_free(&plan);
+
+    tamis_ctx *cpu = NULL;
+    assert_int_equal(open_ctx("cpu", &cpu), TAMIS_OK);
+    plan = plan_of(cpu, chain, rgba, 70, 50);
+    assert_int_equal(tamis_plan_run(plan, &a, &b, NULL), TAMIS_ERR_ARGUMENT);
+    assert_non_null(strstr(last_log, "memory of device 0"));
+    tamis_plan_free(&plan);
+    tamis_ctx_free(&cpu);
+    tamis_image_unref(&a);
+    tamis_image_unref(&b);
+    tamis_ctx_free(&ctx);
+    test_picture_free(&src);
+    test_picture_free(&here);
+}
+
+static void test_cancel_and_copy(void **state)
+{
+    test_picture src, dst;
+    volatile int cancel = 1;
+    (void)state;
+    test_picture_make(&src, rgba, 40, 30, TEST_ROWS_ODD);
+    test_picture_fill(&src.image, TEST_FILL_NOISE, 9);
+    test_picture_make(&dst, rgba, 40, 30, TEST_ROWS_WIDE);
+    tamis_ctx *ctx = cuda();
+    tamis_plan *plan = plan_of(ctx, "", rgba, 40, 30);
+    tamis_run_options o = {.cancel = &cancel};
+    assert_int_equal(tamis_plan_run(plan, &src.image, &dst.image, &o), TAMIS_ERR_CANCELED);
+    assert_int_equal(tamis_plan_run(plan, &src.image, &dst.image, NULL), TAMIS_OK);
+    assert_true(test_same(&src.image, &dst.image));
+    tamis_plan_free(&plan);
+    tamis_image pinned;
+    assert_int_equal(tamis_image_create_pinned(ctx, rgba, 5, 5, &pinned), TAMIS_OK);
+    assert_int_equal(pinned.device, 0);
+    tamis_image_unref(&pinned);
+    tamis_ctx_free(&ctx);
+    test_picture_free(&src);
+    test_picture_free(&dst);
+}
+
+int main(void)
+{
+    if (!getenv("TAMIS_CUDA_MODULE")) {
+        printf("skipped: no emulated devices\n");
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),           cmocka_unit_test(test_no_module),
+        cmocka_unit_test(test_no_device),       cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_bands),           cmocka_unit_test(test_there),
+        cmocka_unit_test(test_cancel_and_copy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
