@@ -302,10 +302,10 @@ TAMIS_INLINE tv_u16 windows(const struct columns *s, const struct box_coef *c, i
                             int inexact, int i, tv_u32 *before)
 {
     int m = c->w / 2;
-    tv_u32 next_pair = load_any(s->narrow, s->other, i + m);
-    tv_u32 next = load_any(s->narrow, s->even, i + m);
-    tv_u32 even = running_sum(next_pair - load_any(s->narrow, s->other, i), before);
-    tv_u32 odd = even - load_any(s->narrow, s->even, i) + (is_odd ? next_pair : next);
+    tv_u32 next_pair = load_32(s->other, i + m);
+    tv_u32 next = load_32(s->even, i + m);
+    tv_u32 even = running_sum(next_pair - load_32(s->other, i), before);
+    tv_u32 odd = even - load_32(s->even, i) + (is_odd ? next_pair : next);
     if (is_odd)
         even += next;
     return (tv_u16)(divide(even, c, inexact) | divide(odd, c, inexact) << 16);
@@ -334,6 +334,34 @@ TAMIS_INLINE tv_u8 low_windows(const struct columns *s, const struct box_coef *c
     return (tv_u8)((v[0] | v[1]) | (v[2] | v[3]));
 }
 
+/* Below 2^15 only what single columns gain and lose fits: sums go from one column to the next. */
+TAMIS_INLINE tv_u8 middle_windows(const struct columns *s, const struct box_coef *c, int is_odd,
+                                  int inexact, int i, tv_u32 *before)
+{
+    const tv_s16 first = (tv_s16)(1 - (tv_s32){0}), second = (tv_s16)(0x10000 - (tv_s32){0});
+    int m = c->w / 2;
+    tv_u16 even = load_16(s->even, i), next = load_16(s->even, i + m);
+    tv_u16 odd = load_16(s->other, i) - even, next_odd = load_16(s->other, i + m) - next;
+    tv_s16 to_odd = (tv_s16)((is_odd ? next_odd : next) - even);
+    tv_s16 change = (tv_s16)(next - even), change_odd = (tv_s16)(next_odd - odd);
+    tv_s32 gain = tv_dot_s16((tv_s32){0}, change, first | second);
+    gain = tv_dot_s16(gain, change_odd, first | second);
+    tv_s32 v[4] = {(tv_s32)running_sum((tv_u32)gain, before)};
+    if (is_odd)
+        v[0] = tv_dot_s16(v[0], (tv_s16)next, first);
+    v[1] = tv_dot_s16(v[0], to_odd, first);
+    if (is_odd) { /* a column of the next pair comes in, one of this pair goes */
+        tv_s32 both = ((tv_s32)odd & 0xffff) | ((tv_s32)next & ~0xffff);
+        v[2] = tv_dot_s16(v[1], (tv_s16)both, second - first);
+    } else {
+        v[2] = tv_dot_s16(v[1], change_odd, first);
+    }
+    v[3] = tv_dot_s16(v[2], to_odd, second);
+    for (int k = 0; k < 4; k++)
+        v[k] = divide((tv_u32)v[k], c, inexact) << (8 * k);
+    return (tv_u8)((v[0] | v[1]) | (v[2] | v[3]));
+}
+
 TAMIS_INLINE void row_prefix(const struct columns *s, const struct box_coef *c, tamis_type type,
                              int is_odd, int inexact, int n, char *dst)
 {
@@ -345,6 +373,10 @@ TAMIS_INLINE void row_prefix(const struct columns *s, const struct box_coef *c, 
         for (int i = 0; 2 * i < n; i += N16)
             store_samples(dst + 2 * i, type, n - 2 * i,
                           (tv_u16)low_windows(s, c, is_odd, inexact, i, &before));
+    else if (s->narrow)
+        for (int i = 0; 2 * i < n; i += N16)
+            store_samples(dst + 2 * i, type, n - 2 * i,
+                          (tv_u16)middle_windows(s, c, is_odd, inexact, i, &before));
     else
         for (int i = 0; 2 * i < n; i += N16) {
             tv_u16 low = windows(s, c, is_odd, inexact, i, &before);
