@@ -110,7 +110,8 @@ static size_t scratch_tile(const void *coef, int w, int h, int step)
 {
     const struct box_coef *c = coef;
     size_t row = ((size_t)w + (size_t)c->w) * (size_t)step + BOX_SLACK;
-    size_t parts = (size_t)h * BOX_PART, lines = (size_t)w * 8;
+    size_t parts = (size_t)(h < c->h ? h : c->h) * BOX_PART;
+    size_t lines = (size_t)(w < c->w ? w : c->w) * 8;
     return (row * ((size_t)h + 16) + (parts > lines ? parts : lines)) * sizeof(double);
 }
 

@@ -67,10 +67,10 @@ struct columns {
     int k;                    /* height of the window */
     int first;                /* output row for which the sums were begun */
     int rows_out;             /* output rows */
-    double nothing[BOX_PART]; /* -0, to which anything can be added without a change */
-    double behind[BOX_PART];  /* sums from the end of a block onwards */
-    double *before;           /* and from there backwards, from output row `first` on */
-    double beyond[BOX_PART];  /* the same below the last output row, which none needs */
+    double *before;           /* sums from the end of a block backwards, from row `first` on */
+    _Alignas(64) double behind[BOX_PART]; /* and from there onwards */
+    double nothing[BOX_PART];             /* -0, to which anything can be added without a change */
+    double beyond[BOX_PART];              /* what `before` has below the last output row */
 };
 
 /* Adds a row; the next one is fetched meanwhile, since no hardware foresees it. */
