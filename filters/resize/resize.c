@@ -101,27 +101,45 @@ static int tile_side(double ratio, int size)
     return n < 16 ? 16 : (n + 15) / 16 * 16;
 }
 
+/* Finds the pixels across whose windows no edge cuts; returns whether every other one of them has
+ * the same weights. */
+static int finds_middle(struct resize_coef *c)
+{
+    const struct resize_axis *a = &c->x;
+    c->first = 0;
+    c->end = a->out;
+    while (c->first < c->end && resize_count(a, c->first) < a->taps)
+        c->first++;
+    while (c->end > c->first && resize_count(a, c->end - 1) < a->taps)
+        c->end--;
+    return c->end - c->first > 2 && a->phase[c->first + 2] == a->phase[c->first];
+}
+
 static void choose_way(const tamis_node *node, struct resize_coef *c, int fixed, int step)
 {
     int halves = c->x.taps == 2 && c->y.taps == 2 && node->w == 2 * (int64_t)node->out_w &&
                  node->h == 2 * (int64_t)node->out_h;
+    int doubles = step == 1 && (fixed || node->work != TAMIS_U8) && c->x.taps <= 6 &&
+                  (c->x.taps == 1 || c->x.taps % 2 == 0) && node->out_w == 2 * (int64_t)node->w;
     if (halves)
         c->way = RESIZE_HALVES;
     else if (!fixed && c->x.taps > RESIZE_CHUNK / 2 / step)
         c->way = RESIZE_LONG;
+    else if (doubles && finds_middle(c))
+        c->way = RESIZE_DOUBLES;
     else
         c->way = RESIZE_BANDS;
 }
 
-enum { HALVES_TILE = 8192 };
+enum { LONG_TILE = 8192 };
 
 static tamis_status make_weights(tamis_node *node, struct resize_coef *c)
 {
     int step = node->in.layout == TAMIS_PACKED ? node->in.channels : 1;
     int fixed = strcmp(node->stage, "fixed") == 0;
     choose_way(node, c, fixed, step);
-    if (c->way == RESIZE_HALVES)
-        node->tile_w = HALVES_TILE; /* memory is read fastest in long rows */
+    if (c->way == RESIZE_HALVES || c->way == RESIZE_DOUBLES)
+        node->tile_w = LONG_TILE; /* memory is read and written fastest in long rows */
     TAMIS_TRY(tamis_priv_resize_weights(node, fixed, &c->x));
     TAMIS_TRY(tamis_priv_resize_weights(node, fixed, &c->y));
     return fixed && c->way == RESIZE_BANDS ? tamis_priv_resize_groups(node, &c->x, step, &c->groups)

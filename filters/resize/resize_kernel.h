@@ -41,15 +41,17 @@ struct resize_groups {
 
 /* How kernels compute. */
 enum resize_way {
-    RESIZE_BANDS,  /* all rows of a band across together */
-    RESIZE_LONG,   /* floats, windows too long for that */
-    RESIZE_HALVES, /* every pixel is the mean of 2x2 */
+    RESIZE_BANDS,   /* all rows of a band across together */
+    RESIZE_LONG,    /* floats, windows too long for that */
+    RESIZE_HALVES,  /* every pixel is the mean of 2x2 */
+    RESIZE_DOUBLES, /* one channel, twice as wide: windows of every other pixel lie side by side */
 };
 
 struct resize_coef {
     struct resize_axis x, y;
     struct resize_groups groups;
     enum resize_way way;
+    int32_t first, end; /* pixels across whose windows no edge cuts, for RESIZE_DOUBLES */
 };
 
 static inline const float *resize_weights(const struct resize_axis *a, int32_t i)

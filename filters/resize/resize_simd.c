@@ -333,6 +333,104 @@ TAMIS_INLINE void tile_rows(const tamis_tile *t, const struct resize_coef *c, pt
     }
 }
 
+/* ---- rows, one by one, twice as wide */
+
+/* Lanes of a and b side by side, a first. */
+TAMIS_INLINE void zip(tv_u32 a, tv_u32 b, tv_u32 v[2])
+{
+#if defined(TAMIS_AVX512)
+    v[0] = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    v[1] =
+        __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+#elif defined(TAMIS_AVX2)
+    __m256i low = (__m256i)low_32(a, b), high = (__m256i)high_32(a, b);
+    v[0] = (tv_u32)_mm256_permute2x128_si256(low, high, 0x20);
+    v[1] = (tv_u32)_mm256_permute2x128_si256(low, high, 0x31);
+#else
+    v[0] = low_32(a, b);
+    v[1] = high_32(a, b);
+#endif
+}
+
+/* Vectors a of even pixels and b of odd ones as n samples side by side. */
+TAMIS_INLINE void store_doubled(void *out, tv_f32 a, tv_f32 b, ptrdiff_t n, tamis_type type)
+{
+    tv_u32 v[2];
+    ptrdiff_t left = n * (type == TAMIS_F32 ? 4 : 2);
+    if (type == TAMIS_F32)
+        zip((tv_u32)a, (tv_u32)b, v);
+    else
+        v[0] = pack_words(tv_round_f32(a), tv_round_f32(b), type);
+    for (int i = 0; i < (type == TAMIS_F32 ? 2 : 1); i++, left -= TV_BYTES) {
+        if (left >= TV_BYTES)
+            tv_store_u32((char *)out + i * TV_BYTES, v[i]);
+        else if (left > 0)
+            tv_store_first((char *)out + i * TV_BYTES, (tv_u8)v[i], (size_t)left);
+    }
+}
+
+/* The sums for pixels two by two from the same weights. */
+TAMIS_INLINE tv_f32 sum_every_other(const float *from, const float *w, int taps)
+{
+    tv_f32 s[8];
+    for (int k = 0; k < taps; k++)
+        s[k] = w[k] * tv_load_f32(from + k);
+    return add_partial(s, taps);
+}
+
+TAMIS_INLINE void pixels_one_by_one(const tamis_tile *t, const struct resize_axis *a, int32_t x,
+                                    int32_t end, const float *sums, void *out, tamis_type type)
+{
+    for (; x < end; x++)
+        store_one(out, x - t->x,
+                  one_sum(sums + a->start[x], resize_weights(a, x), resize_count(a, x)), type);
+}
+
+/* Pixels that an edge cuts go one by one. */
+TAMIS_INLINE void row_doubled(const tamis_tile *t, const struct resize_coef *c, const float *sums,
+                              char *out, int taps, tamis_type type)
+{
+    const struct resize_axis *a = &c->x;
+    const int size = type == TAMIS_F32 ? 4 : 2;
+    int32_t end = t->x + t->w, last = end < c->end ? end : c->end;
+    int32_t x = t->x > c->first ? t->x : c->first;
+    sums -= t->from.x;
+    if (x >= last) {
+        pixels_one_by_one(t, a, t->x, end, sums, out, type);
+        return;
+    }
+    pixels_one_by_one(t, a, t->x, x, sums, out, type);
+    int32_t y = x + 1 < a->out ? x + 1 : x;
+    const float *p = sums + a->start[x], *v = resize_weights(a, x);
+    const float *q = sums + a->start[y], *w = resize_weights(a, y);
+    for (; x < last; x += 2 * LANES, p += LANES, q += LANES)
+        store_doubled(out + (ptrdiff_t)(x - t->x) * size, sum_every_other(p, v, taps),
+                      sum_every_other(q, w, taps), last - x, type);
+    pixels_one_by_one(t, a, last, end, sums, out, type);
+}
+
+TAMIS_INLINE void tile_doubles(const tamis_tile *t, const struct resize_coef *c, ptrdiff_t n,
+                               float *sums, tamis_type type)
+{
+    for (int j = 0; j < t->h; j++) {
+        char *out = (char *)t->dst[0] + j * t->dst_stride[0];
+        columns(t, &c->y, t->y + j, 1, n, sums, 0, type);
+        switch (c->x.taps) {
+        case 1:
+            row_doubled(t, c, sums, out, 1, type);
+            break;
+        case 2:
+            row_doubled(t, c, sums, out, 2, type);
+            break;
+        case 4:
+            row_doubled(t, c, sums, out, 4, type);
+            break;
+        default:
+            row_doubled(t, c, sums, out, 6, type);
+        }
+    }
+}
+
 TAMIS_INLINE void tile(const tamis_tile *t, const void *coef, void *scratch, tamis_type type)
 {
     const struct resize_coef *c = coef;
@@ -342,6 +440,8 @@ TAMIS_INLINE void tile(const tamis_tile *t, const void *coef, void *scratch, tam
         TAMIS_FN(tamis_priv_resize_halves)(t, coef, scratch, type);
     else if (c->way == RESIZE_LONG)
         tile_rows(t, c, n, scratch, type);
+    else if (c->way == RESIZE_DOUBLES && type != TAMIS_U8)
+        tile_doubles(t, c, n, scratch, type);
     else
         tile_bands(t, c, n, scratch, type);
 }

@@ -226,6 +226,79 @@ static void tile_groups(const tamis_tile *t, const struct resize_coef *c, ptrdif
 }
 #endif
 
+/* ---- rows twice as wide */
+
+/* The results for pixels two by two from the same weights, 0 .. 255. */
+TAMIS_INLINE tv_u16 sum_every_other(const int16_t *from, const int16_t *w, int pairs, int shift)
+{
+    tv_s32 low = (tv_s32){0} + (1 << (shift - 1)), high = low;
+    for (int m = 0; m < pairs; m++) {
+        tv_s16 p, q, two = weight_pair(w + 2 * m);
+        tv_interleave_s16(tv_load_s16(from + 2 * m), tv_load_s16(from + 2 * m + 1), &p, &q);
+        low = tv_dot_s16(low, p, two);
+        high = tv_dot_s16(high, q, two);
+    }
+    tv_s16 v = tv_pack_s32(low >> shift, high >> shift);
+    return (tv_u16)tv_min_s16(tv_max_s16(v, (tv_s16){0}), (tv_s16){0} + 255);
+}
+
+static void pixels_one_by_one(const tamis_tile *t, const struct resize_axis *a, int32_t x,
+                              int32_t end, const int16_t *sums, uint8_t *out)
+{
+    int shift = a->bits + RESIZE_FRACTION;
+    for (; x < end; x++) {
+        const int16_t *from = sums + a->start[x], *w = resize_fixed_weights(a, x);
+        int32_t sum = 1 << (shift - 1);
+        for (int k = 0; k < resize_count(a, x); k++)
+            sum += w[k] * from[k];
+        sum >>= shift;
+        out[x - t->x] = (uint8_t)(sum < 0 ? 0 : sum < 255 ? sum : 255);
+    }
+}
+
+/* Pixels that an edge cuts go one by one. */
+TAMIS_INLINE void row_doubled(const tamis_tile *t, const struct resize_coef *c, const int16_t *sums,
+                              uint8_t *out, int pairs)
+{
+    const struct resize_axis *a = &c->x;
+    int shift = a->bits + RESIZE_FRACTION;
+    int32_t end = t->x + t->w, last = end < c->end ? end : c->end;
+    int32_t x = t->x > c->first ? t->x : c->first;
+    sums -= t->from.x;
+    if (x >= last) {
+        pixels_one_by_one(t, a, t->x, end, sums, out);
+        return;
+    }
+    pixels_one_by_one(t, a, t->x, x, sums, out);
+    int32_t y = x + 1 < a->out ? x + 1 : x;
+    const int16_t *p = sums + a->start[x], *v = resize_fixed_weights(a, x);
+    const int16_t *q = sums + a->start[y], *w = resize_fixed_weights(a, y);
+    for (; x < last; x += TV_BYTES, p += WORDS, q += WORDS) {
+        tv_u16 both = sum_every_other(p, v, pairs, shift) | sum_every_other(q, w, pairs, shift)
+                                                                << 8;
+        if (last - x >= TV_BYTES)
+            tv_store_u16(out + (x - t->x), both);
+        else
+            tv_store_first(out + (x - t->x), (tv_u8)both, (size_t)(last - x));
+    }
+    pixels_one_by_one(t, a, last, end, sums, out);
+}
+
+static void tile_doubles(const tamis_tile *t, const struct resize_coef *c, ptrdiff_t n,
+                         int16_t *sums)
+{
+    for (int j = 0; j < t->h; j++) {
+        uint8_t *out = (uint8_t *)t->dst[0] + j * t->dst_stride[0];
+        columns(t, &c->y, t->y + j, n, sums);
+        if (c->x.taps <= 2)
+            row_doubled(t, c, sums, out, 1);
+        else if (c->x.taps == 4)
+            row_doubled(t, c, sums, out, 2);
+        else
+            row_doubled(t, c, sums, out, 3);
+    }
+}
+
 /* ---- the kernel */
 
 void TAMIS_FN(tamis_priv_resize_fixed)(const tamis_tile *t, const void *coef, void *scratch)
@@ -235,6 +308,10 @@ void TAMIS_FN(tamis_priv_resize_fixed)(const tamis_tile *t, const void *coef, vo
     ptrdiff_t n = (c->x.start[last] + resize_count(&c->x, last) - t->from.x) * t->step;
     if (c->way == RESIZE_HALVES) {
         TAMIS_FN(tamis_priv_resize_halves)(t, c, scratch, TAMIS_U8);
+        return;
+    }
+    if (c->way == RESIZE_DOUBLES) {
+        tile_doubles(t, c, n, scratch);
         return;
     }
 #if defined(TAMIS_AVX512)

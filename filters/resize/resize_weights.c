@@ -227,7 +227,7 @@ static void fill_floats(const struct window *v, const struct resize_axis *a, dou
 tamis_status tamis_priv_resize_weights(tamis_node *node, int fixed, struct resize_axis *a)
 {
     struct window v = make_window(node->params, a->in, a->out);
-    size_t count = (size_t)a->phases * (size_t)a->pitch;
+    size_t count = (size_t)a->phases * (size_t)a->pitch + 8; /* kernels read eight at a time */
     double *w = tamis_priv_node_alloc(node, (size_t)a->taps * sizeof *w);
     void *weights = tamis_priv_node_alloc(node, count * (fixed ? sizeof *a->q : sizeof *a->f));
     if (!w || !weights)
