@@ -18,12 +18,13 @@ class Format(c.Structure):  # tamis_format
 
 class Image(c.Structure):  # tamis_image
     _fields_ = [("format", Format), ("w", c.c_int32), ("h", c.c_int32), ("data", c.c_void_p * 4),
-                ("stride", c.c_ssize_t * 4), ("buffer", c.c_void_p)]
+                ("stride", c.c_ssize_t * 4), ("buffer", c.c_void_p), ("device", c.c_int)]
 
 
 class CtxOptions(c.Structure):  # tamis_ctx_options
-    _fields_ = [("threads", c.c_int), ("cpu", c.c_char_p), ("log", c.c_void_p),
-                ("log_user", c.c_void_p), ("allocator", c.c_void_p), ("max_bytes", c.c_size_t)]
+    _fields_ = [("threads", c.c_int), ("cpu", c.c_char_p), ("device", c.c_char_p),
+                ("log", c.c_void_p), ("log_user", c.c_void_p), ("allocator", c.c_void_p),
+                ("max_bytes", c.c_size_t)]
 
 
 def view(array, format):
