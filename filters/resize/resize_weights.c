@@ -5,15 +5,10 @@
 
 #include <tamis/resize.h>
 
+#include "cpu/lanczos.h"
 #include "resize_kernel.h"
 
 /* ---- one window */
-
-static double sinc(double t)
-{
-    t *= 3.14159265358979323846;
-    return t == 0 ? 1 : sin(t) / t;
-}
 
 static double shape(const struct tamis_resize *p, double t)
 {
@@ -27,7 +22,7 @@ static double shape(const struct tamis_resize *p, double t)
             return ((a + 2) * t - (a + 3)) * t * t + 1;
         return t < 2 ? ((t - 5) * t + 8) * t * a - 4 * a : 0;
     case TAMIS_INTERP_LANCZOS3:
-        return t < 3 && (t == 0 || t != floor(t)) ? sinc(t) * sinc(t / 3) : 0;
+        return tamis_priv_lanczos3(t);
     default:
         return 0;
     }

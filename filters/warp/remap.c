@@ -18,7 +18,7 @@ static tamis_status check_map(const tamis_node *node)
     int is_float = node->guide.type == TAMIS_F32 || node->guide.type == TAMIS_F16;
     if (node->guide.channels == 2 && is_float)
         return TAMIS_OK;
-    return tamis_priv_fail(node->ctx, TAMIS_ERR_UNSUPPORTED,
+    return tamis_priv_fail(node->ctx, TAMIS_ERR_ARGUMENT,
                            "remap: the map (guide) is %s; allowed: f32 or f16 with two channels",
                            tamis_format_print(node->guide, text, sizeof text));
 }
