@@ -93,5 +93,5 @@ const tamis_filter tamis_priv_filter_affine = {
     .params_size = sizeof(struct tamis_affine),
     .max_inputs = 1,
     .plan = plan,
-    .kernels = tamis_priv_warp_kernels_area,
+    .kernels = tamis_priv_warp_kernels_all,
 };

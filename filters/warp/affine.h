@@ -34,10 +34,16 @@
  *
  * Each pixel of the result is written once: its place in the picture is computed (in double
  * precision, to 2^-25 pixel) and the value there is found by interp: nearest, linear, cubic (Keys'
- * piecewise cubic; cubic_a = -0.5 is Catmull-Rom, -0.75 what OpenCV does), lanczos3, or area: the
- * mean of a grid of linear samples over what the pixel covers, as many as the picture shrinks times
- * (at most 64 each way), which is what avoids moire when shrinking; the others do not smooth. When
+ * piecewise cubic; cubic_a = -0.5 is Catmull-Rom, -0.75 what OpenCV does), lanczos3 or area. When
  * every pixel falls on a pixel the values are copied, bit by bit.
+ *
+ * Shrinking: area is the interp that smooths as much as the picture shrinks, which is what avoids
+ * moire; the others take the value at a point, as other programs' warps do, whatever lies between
+ * points. area is the mean over what a pixel of the result covers, a parallelogram of the picture:
+ * of n x m linear samples spread evenly over it, n and m being how many pixels its sides are long,
+ * rounded up, at most 64. They are no farther apart than the picture's pixels are, so that each of
+ * these counts (the box filter of the footprint, by the midpoint rule). Where nothing shrinks it is
+ * linear.
  *
  * Beyond the picture it continues as border says; interpolation blends with what lies outside,
  * border_value for constant.
@@ -46,11 +52,12 @@
  * nearest level of the exact value except where that lies within 1/16 level of the middle between
  * two. All else is binary32: within one level for integers, 1e-5 for floats. Cubic and lanczos3
  * overshoot at edges; integers saturate.
- * NaN and infinities make NaN or infinite what their window of samples (1, 4, 16 or 36) holds;
- * linear does not look at samples of weight zero.
+ * NaN and infinities make NaN or infinite whose window of samples (1, 4, 16 or 36) holds them; but
+ * where a place lies on a row or column of pixels, only that row or column belongs to the window.
  *
- * Cost per pixel grows with the window. It is bad at shrinking much with any interp but area: use
- * resize for that. */
+ * Cost per pixel grows with the window; that of area with the part of the picture that the result
+ * shows. It is bad at shrinking with any interp but area, and without a turn or shear resize does
+ * that faster and with any kernel. */
 #ifndef TAMIS_AFFINE_H
 #define TAMIS_AFFINE_H
 

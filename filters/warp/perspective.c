@@ -44,5 +44,5 @@ const tamis_filter tamis_priv_filter_perspective = {
     .params_size = sizeof(struct tamis_perspective),
     .max_inputs = 1,
     .plan = plan,
-    .kernels = tamis_priv_warp_kernels,
+    .kernels = tamis_priv_warp_kernels_all,
 };

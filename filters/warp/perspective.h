@@ -13,8 +13,10 @@
  * away and show the border.
  *
  * size, interp, cubic_a, border, alpha and the arithmetic are as in affine, but for two things:
- * there is no interp=area, since pixels cover unlike areas, and size=fit is refused where a part of
- * the picture goes to infinity. */
+ * size=fit is refused where a part of the picture goes to infinity, and interp=area, whose samples
+ * are spread over the pixel and mapped one by one, takes as many as the first or the last pixel
+ * needs, whichever are more, of each 64 in a row that begin at a multiple of 64; 64x64 where the
+ * horizon runs through them. */
 #ifndef TAMIS_PERSPECTIVE_H
 #define TAMIS_PERSPECTIVE_H
 

@@ -8,7 +8,8 @@
  * Positions outside, infinite or NaN ones (which count as far to the left or above) show the
  * border.
  *
- * interp, cubic_a, border, alpha and the arithmetic are as in affine; there is no interp=area. */
+ * interp, cubic_a, border, alpha and the arithmetic are as in affine. There is no interp=area: a
+ * map says where a pixel's middle lies, but not what area the pixel covers. */
 #ifndef TAMIS_REMAP_H
 #define TAMIS_REMAP_H
 

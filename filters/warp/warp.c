@@ -18,17 +18,19 @@ static int64_t fixed(double v)
     return (int64_t)nearbyint(v * 0x1p32);
 }
 
-static struct position affine_position(const struct warp_coef *c, int32_t x, int32_t y)
+/* Of what lies u to the right of column x and v below row y. */
+static struct position affine_position(const struct warp_coef *c, int32_t x, int32_t y, double u,
+                                       double v)
 {
     const double *m = c->m;
     int32_t first = x / WARP_BLOCK * WARP_BLOCK;
     return (struct position){
-        fixed(m[0] * first + (m[1] * y + m[2])) + (x - first) * c->step_x,
-        fixed(m[3] * first + (m[4] * y + m[5])) + (x - first) * c->step_y,
+        fixed(m[0] * (first + u) + (m[1] * (y + v) + m[2])) + (x - first) * c->step_x,
+        fixed(m[3] * (first + u) + (m[4] * (y + v) + m[5])) + (x - first) * c->step_y,
     };
 }
 
-static struct position perspective_position(const struct warp_coef *c, int32_t x, int32_t y)
+static struct position perspective_position(const struct warp_coef *c, double x, double y)
 {
     const double *m = c->m;
     double q = 1 / (m[6] * x + (m[7] * y + m[8]));
@@ -36,15 +38,22 @@ static struct position perspective_position(const struct warp_coef *c, int32_t x
                              fixed((m[3] * x + (m[4] * y + m[5])) * q)};
 }
 
-/* Of the pixel in column i, row j of the tile. */
-static struct position position_of(const tamis_tile *t, const struct warp_coef *c, int i, int j)
+/* A pixel of the result. */
+struct place {
+    const tamis_tile *t;
+    int i, j; /* column and row in the tile */
+};
+
+/* Of what lies u to the right of the pixel's middle and v below; maps know the middle only. */
+static struct position position_of(const struct warp_coef *c, struct place at, double u, double v)
 {
+    int32_t x = at.t->x + at.i, y = at.t->y + at.j;
     if (c->kind == WARP_AFFINE)
-        return affine_position(c, t->x + i, t->y + j);
+        return affine_position(c, x, y, u, v);
     if (c->kind == WARP_PERSPECTIVE)
-        return perspective_position(c, t->x + i, t->y + j);
-    const float *map_x = t->guide[0][j], *map_y = t->guide[1][j];
-    return (struct position){fixed((double)map_x[i]), fixed((double)map_y[i])};
+        return perspective_position(c, x + u, y + v);
+    const float *map_x = at.t->guide[0][at.j], *map_y = at.t->guide[1][at.j];
+    return (struct position){fixed((double)map_x[at.i]), fixed((double)map_y[at.i])};
 }
 
 /* Splits into the sample before and the fraction, which is a multiple of 2^-bits. */
@@ -173,6 +182,20 @@ static double cubic_u8(const struct warp_coef *c, const struct source *s, struct
     return sum >> 20;
 }
 
+/* Where a fraction is 0 only what lies there is looked at along that axis. Column x of a window
+ * whose weights w, taps of them, belong to row y: */
+static float down(const struct source *s, int64_t x, int64_t y, int32_t fraction, const float *w,
+                  int taps)
+{
+    int64_t top = y - (taps / 2 - 1);
+    if (fraction == 0)
+        return (float)sample(s, x, y);
+    float column = w[0] * (float)sample(s, x, top);
+    for (int j = 1; j < taps; j++)
+        column += w[j] * (float)sample(s, x, top + j);
+    return column;
+}
+
 static double cubic_float(const struct warp_coef *c, const struct source *s, struct position p)
 {
     int32_t fx, fy;
@@ -182,12 +205,10 @@ static double cubic_float(const struct warp_coef *c, const struct source *s, str
         return s->whole->outside[0];
     weights_cubic(c->cubic_a, (float)fx * 0x1p-24f, wx);
     weights_cubic(c->cubic_a, (float)fy * 0x1p-24f, wy);
-    for (int i = 0; i < 4; i++) {
-        float column = wy[0] * (float)sample(s, x + i - 1, y - 1);
-        for (int j = 1; j < 4; j++)
-            column += wy[j] * (float)sample(s, x + i - 1, y + j - 1);
-        v[i] = wx[i] * column;
-    }
+    if (fx == 0)
+        return (double)down(s, x, y, fy, wy, 4);
+    for (int i = 0; i < 4; i++)
+        v[i] = wx[i] * down(s, x + i - 1, y, fy, wy, 4);
     return (double)((v[0] + v[2]) + (v[1] + v[3]));
 }
 
@@ -209,43 +230,34 @@ static double lanczos3(const struct warp_coef *c, const struct source *s, struct
         return s->whole->outside[0];
     weights_lanczos(c, fx, wx);
     weights_lanczos(c, fy, wy);
-    for (int i = 0; i < 6; i++) {
-        float column = wy[0] * (float)sample(s, x + i - 2, y - 2);
-        for (int j = 1; j < 6; j++)
-            column += wy[j] * (float)sample(s, x + i - 2, y + j - 2);
-        v[i] = wx[i] * column;
-    }
+    if (fx == 0)
+        return (double)down(s, x, y, fy, wy, 6);
+    for (int i = 0; i < 6; i++)
+        v[i] = wx[i] * down(s, x + i - 2, y, fy, wy, 6);
     return (double)(((v[0] + v[4]) + v[2]) + ((v[1] + v[5]) + v[3]));
 }
 
-static double linear_exact(const struct source *s, double x, double y)
+static double area(const struct warp_coef *c, const struct source *s, struct place at)
 {
-    double x0 = floor(x), y0 = floor(y), row[2];
-    for (int j = 0; j < 2; j++) {
-        double a = sample(s, (int64_t)x0, (int64_t)y0 + j);
-        double b = sample(s, (int64_t)x0 + 1, (int64_t)y0 + j);
-        row[j] = x == x0 ? a : a + (b - a) * (x - x0);
-    }
-    return y == y0 ? row[0] : row[0] + (row[1] - row[0]) * (y - y0);
-}
-
-static double area(const struct warp_coef *c, const struct source *s, struct position p)
-{
-    const double *m = c->m;
-    double sum = 0;
-    for (int j = 0; j < c->grid_h; j++) {
-        for (int i = 0; i < c->grid_w; i++) {
-            double u = (i + 0.5) / c->grid_w - 0.5, v = (j + 0.5) / c->grid_h - 0.5;
-            sum += linear_exact(s, (double)p.x * 0x1p-32 + m[0] * u + m[1] * v,
-                                (double)p.y * 0x1p-32 + m[3] * u + m[4] * v);
+    float total = 0;
+    int32_t x = at.t->x + at.i, y = at.t->y + at.j;
+    int grid[2];
+    tamis_priv_warp_grid(c, x / WARP_BLOCK * WARP_BLOCK, y, grid);
+    for (int j = 0; j < grid[1]; j++) {
+        float line = 0;
+        for (int i = 0; i < grid[0]; i++) {
+            double u = (i + 0.5) / grid[0] - 0.5, v = (j + 0.5) / grid[1] - 0.5;
+            line += (float)linear_float(s, position_of(c, at, u, v));
         }
+        total += line;
     }
-    return sum / (c->grid_w * c->grid_h);
+    return (double)(total / (float)(grid[0] * grid[1]));
 }
 
-static double interpolate(const struct warp_coef *c, const struct source *s, struct position p)
+static double interpolate(const struct warp_coef *c, const struct source *s, struct place at)
 {
     int u8 = s->type == TAMIS_U8;
+    struct position p = position_of(c, at, 0, 0);
     switch (c->interp) {
     case TAMIS_INTERP_NEAREST:
         return nearest(s, p);
@@ -258,7 +270,7 @@ static double interpolate(const struct warp_coef *c, const struct source *s, str
     case TAMIS_INTERP_AREA:
         break;
     }
-    return area(c, s, p);
+    return area(c, s, at);
 }
 
 /* ---- the kernels */
@@ -292,9 +304,9 @@ static void warp(const tamis_tile *t, const struct warp_coef *c, tamis_type type
     for (int j = 0; j < t->h; j++) {
         void *row = (char *)t->dst[0] + j * t->dst_stride[0];
         for (int i = 0; i < t->w; i++) {
-            struct position p = position_of(t, c, i, j);
+            struct place at = {t, i, j};
             for (s.channel = 0; s.channel < t->step; s.channel++)
-                store(type, row, i * t->step + s.channel, interpolate(c, &s, p));
+                store(type, row, i * t->step + s.channel, interpolate(c, &s, at));
         }
     }
 }
@@ -330,17 +342,18 @@ static void warp_f32_c(const tamis_tile *t, const void *coef, void *scratch)
         stage, TAMIS_F32, TAMIS_CPU_C, warp_f32_c, 0                                               \
     }
 
-extern const tamis_kernel warp_kernels_c[], warp_area_c[];
+extern const tamis_kernel warp_kernels_c[], warp_area_kernels_c[];
 const tamis_kernel warp_kernels_c[] = {
     ROWS("nearest"), ROWS("linear"), ROWS("cubic"), ROWS("lanczos3"), {.fn = NULL},
 };
-const tamis_kernel warp_area_c[] = {
+const tamis_kernel warp_area_kernels_c[] = {
     ROWS("area"),
     {.fn = NULL},
 };
 #undef ROWS
 
 TAMIS_KERNEL_DECLARE(warp);
+TAMIS_KERNEL_DECLARE(warp_area);
 const tamis_kernel *const tamis_priv_warp_kernels[] = TAMIS_KERNEL_LIST(warp);
-const tamis_kernel *const tamis_priv_warp_kernels_area[] = {TAMIS_KERNEL_TABLES(warp), warp_area_c,
-                                                            NULL};
+const tamis_kernel *const tamis_priv_warp_kernels_all[] = {TAMIS_KERNEL_TABLES(warp),
+                                                           TAMIS_KERNEL_TABLES(warp_area), NULL};

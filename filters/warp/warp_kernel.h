@@ -28,11 +28,13 @@
  *     lanczos3 Weights between two entries of a table of 1024 steps. All types in binary32: columns
  *              first, from the top, then the row,
  *              ((w0 s0 + w4 s4) + w2 s2) + ((w1 s1 + w5 s5) + w3 s3).
- *     area     The mean of grid_w x grid_h samples, linear, spread evenly over the output pixel; in
- *              binary64.
- * A window with no sample in the picture gives border=constant's value itself.
- * Integers are rounded to nearest, ties to even (upwards where the formula above is in integers),
- * and saturate. */
+ *     area     The mean of samples spread evenly over the pixel, those of column i of n at
+ *              u = (i + 1/2) / n - 1/2 from its middle, likewise down: linear in binary32 where the
+ *              formulas above, with c + u and r + v for c and r, but in the second term of an
+ * affine step, say. Summed from the left, those sums from the top, then divided. How many there are
+ * is decided by tamis_priv_warp_grid(). A window with no sample in the picture gives
+ * border=constant's value itself. Integers are rounded to nearest, ties to even (upwards where the
+ * formula above is in integers), and saturate. */
 #ifndef TAMIS_WARP_KERNEL_H
 #define TAMIS_WARP_KERNEL_H
 
@@ -62,7 +64,7 @@ struct warp_coef {
     tamis_interp interp;
     tamis_border border;
     int32_t w, h;         /* of the source */
-    int grid_w, grid_h;   /* area */
+    int grid_w, grid_h;   /* area, affine */
     float cubic_a;        /* cubic */
     const float *lanczos; /* (WARP_TABLE + 1) x WARP_TABLE_TAPS, the last two taps 0 */
 };
@@ -98,10 +100,16 @@ void tamis_priv_warp_turn(double out[9], double degrees);
 /* out = move by (x, y), m, move back. */
 void tamis_priv_warp_about(double out[9], const double m[9], double x, double y);
 
+/* interp=area: how many samples across and down the pixels of row y take whose columns are in the
+ * block that begins at first, a multiple of WARP_BLOCK. As many as source pixels lie along a side
+ * of an output pixel's area, but 64 at most. For a perspective the larger of what both ends of the
+ * block need, 64 where the horizon runs through. */
+void tamis_priv_warp_grid(const struct warp_coef *c, int32_t first, int32_t y, int grid[2]);
+
 extern const char *const tamis_priv_warp_sizes[];  /* "same", "fit" */
 extern const char *const tamis_priv_warp_alphas[]; /* alpha cannot stay while color moves */
-extern const tamis_kernel *const tamis_priv_warp_kernels[];      /* all but area */
-extern const tamis_kernel *const tamis_priv_warp_kernels_area[]; /* all */
+extern const tamis_kernel *const tamis_priv_warp_kernels[]; /* all but area */
+extern const tamis_kernel *const tamis_priv_warp_kernels_all[];
 
 /* The rows of a parameter table that all warps have; S has the fields size, interp, cubic_a,
  * border, border_value and alpha. */
@@ -136,6 +144,10 @@ WARP_KERNEL(lanczos3_u8);
 WARP_KERNEL(lanczos3_u16);
 WARP_KERNEL(lanczos3_s16);
 WARP_KERNEL(lanczos3_f32);
+WARP_KERNEL(area_u8);
+WARP_KERNEL(area_u16);
+WARP_KERNEL(area_s16);
+WARP_KERNEL(area_f32);
 #undef WARP_KERNEL
 #endif
 

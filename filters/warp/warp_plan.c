@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cpu/lanczos.h"
 #include "warp_kernel.h"
 
 const char *const tamis_priv_warp_sizes[] = {"same", "fit", NULL};
@@ -191,16 +192,37 @@ static tamis_box need(const void *coef, tamis_rect part)
 
 /* ---- kernels' numbers */
 
-static int grid(double dx, double dy)
+enum { GRID_MOST = 64 };
+
+/* Samples along a side so long. */
+static int grid(double length)
 {
-    double n = ceil(hypot(dx, dy) - 1e-9);
-    return n < 1 ? 1 : n > 64 ? 64 : (int)n;
+    double n = ceil(length - 1e-9);
+    return n < 1 ? 1 : n < GRID_MOST ? (int)n : GRID_MOST; /* NaN: the most */
 }
 
-static double sinc(double t)
+/* What the map's change by one column or row, part 0 or 1, is at column x, row y, in source
+ * pixels; NaN or infinite on the horizon. */
+static double stretch(const double m[9], int part, double x, double y)
 {
-    t *= 3.14159265358979323846;
-    return t == 0 ? 1 : sin(t) / t;
+    double d = m[6] * x + m[7] * y + m[8];
+    double dx = m[part] * d - m[6 + part] * (m[0] * x + m[1] * y + m[2]);
+    double dy = m[3 + part] * d - m[6 + part] * (m[3] * x + m[4] * y + m[5]);
+    return hypot(dx, dy) / (d * d);
+}
+
+void tamis_priv_warp_grid(const struct warp_coef *c, int32_t first, int32_t y, int out[2])
+{
+    const double *m = c->m, last = first + (double)(WARP_BLOCK - 1);
+    out[0] = c->grid_w;
+    out[1] = c->grid_h;
+    if (c->kind == WARP_AFFINE)
+        return;
+    double d0 = m[6] * first + m[7] * y + m[8], d1 = m[6] * last + m[7] * y + m[8];
+    for (int part = 0; part < 2; part++) {
+        int n0 = grid(stretch(m, part, first, y)), n1 = grid(stretch(m, part, last, y));
+        out[part] = d0 * d1 > 0 ? n0 > n1 ? n0 : n1 : GRID_MOST;
+    }
 }
 
 /* Entry i: the weights of samples -2 .. 3 for the fraction i / WARP_TABLE. */
@@ -213,8 +235,7 @@ static tamis_status make_lanczos(tamis_node *node, struct warp_coef *c)
     for (int i = 0; i <= WARP_TABLE; i++) {
         double w[6], sum = 0;
         for (int k = 0; k < 6; k++) {
-            double t = k - 2 - (double)i / WARP_TABLE;
-            w[k] = fabs(t) < 3 && (t == 0 || t != floor(t)) ? sinc(t) * sinc(t / 3) : 0;
+            w[k] = tamis_priv_lanczos3(k - 2 - (double)i / WARP_TABLE);
             sum += w[k];
         }
         for (int k = 0; k < 6; k++)
@@ -246,12 +267,12 @@ static tamis_status check_wish(tamis_node *node, const struct warp_wish *wish)
             "%s: border = valid is not possible, a warp has no window that fits; "
             "allowed: reflect101, reflect, replicate, wrap, constant",
             wish->name);
-    if (wish->interp == TAMIS_INTERP_AREA && wish->kind != WARP_AFFINE)
-        return tamis_priv_fail(node->ctx, TAMIS_ERR_ARGUMENT,
-                               "%s: interp = area is only possible where all pixels cover the same "
-                               "area (affine, rotate, resize); allowed: nearest, linear, cubic, "
-                               "lanczos3",
-                               wish->name);
+    if (wish->interp == TAMIS_INTERP_AREA && wish->kind == WARP_MAP)
+        return tamis_priv_fail(
+            node->ctx, TAMIS_ERR_ARGUMENT,
+            "%s: interp = area is not possible, a map says where pixels lie but "
+            "not what area they cover; allowed: nearest, linear, cubic, lanczos3",
+            wish->name);
     return TAMIS_OK;
 }
 
@@ -276,8 +297,8 @@ static tamis_status make_map(tamis_node *node, const struct warp_wish *wish, str
         return refuse_matrix(node, wish, "shrinks the picture more than 1048576 times");
     c->step_x = c->kind == WARP_AFFINE ? step(c->m[0]) : 0;
     c->step_y = c->kind == WARP_AFFINE ? step(c->m[3]) : 0;
-    c->grid_w = grid(c->m[0], c->m[3]);
-    c->grid_h = grid(c->m[1], c->m[4]);
+    c->grid_w = grid(hypot(c->m[0], c->m[3]));
+    c->grid_h = grid(hypot(c->m[1], c->m[4]));
     return TAMIS_OK;
 }
 
@@ -297,7 +318,8 @@ tamis_status tamis_priv_warp_plan(tamis_node *node, const struct warp_wish *wish
         c->kind = WARP_AFFINE;
     if (c->kind != WARP_MAP)
         TAMIS_TRY(make_map(node, wish, c));
-    if (c->interp == TAMIS_INTERP_AREA && c->grid_w == 1 && c->grid_h == 1)
+    if (c->interp == TAMIS_INTERP_AREA && c->kind == WARP_AFFINE && c->grid_w == 1 &&
+        c->grid_h == 1)
         c->interp = TAMIS_INTERP_LINEAR;
     int copy = c->kind == WARP_AFFINE && c->interp != TAMIS_INTERP_AREA && is_copy(c->m);
     if (copy)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fast rows of the warps: positions, the walk over a tile, and the nearest pixel. */
-#include "warp_simd.h"
+#include "warp_lanes.h"
 
 _Static_assert(sizeof(struct warp_block) <= WARP_SCRATCH, "a block does not fit its scratch");
 
@@ -37,14 +37,16 @@ TAMIS_INLINE void affine_block(const struct warp_job *k, int64_t bias)
 {
     const double *m = k->c->m;
     int32_t x = k->t->x + k->i, y = k->t->y + k->j, first = x / WARP_BLOCK * WARP_BLOCK;
-    int64_t px = warp_fixed(m[0] * first + (m[1] * y + m[2])) + (x - first) * k->c->step_x;
-    int64_t py = warp_fixed(m[3] * first + (m[4] * y + m[5])) + (x - first) * k->c->step_y;
+    double fx = first + k->u, fy = y + k->v;
+    int64_t px = warp_fixed(m[0] * fx + (m[1] * fy + m[2])) + (x - first) * k->c->step_x;
+    int64_t py = warp_fixed(m[3] * fx + (m[4] * fy + m[5])) + (x - first) * k->c->step_y;
     steps(px + bias, k->c->step_x, k->b->ramp_x, k->n, k->b->x, k->b->fx);
     steps(py + bias, k->c->step_y, k->b->ramp_y, k->n, k->b->y, k->b->fy);
 }
 
-/* The higher and the lower halves of the lanes of a, then of b. */
-TAMIS_INLINE void store_halves(tv_s64 a, tv_s64 b, int32_t *whole, uint32_t *fraction)
+/* The higher halves of the lanes of a, then of b, less first; and the lower halves. */
+TAMIS_INLINE void store_halves(tv_s64 a, tv_s64 b, int32_t first, int32_t *whole,
+                               uint32_t *fraction)
 {
     tv_s32 high = warp_high_halves(a, b), low = warp_low_halves(a, b);
 #if defined(TAMIS_AVX512)
@@ -55,7 +57,7 @@ TAMIS_INLINE void store_halves(tv_s64 a, tv_s64 b, int32_t *whole, uint32_t *fra
     high = (tv_s32)_mm256_permute4x64_epi64((__m256i)high, 0xd8);
     low = (tv_s32)_mm256_permute4x64_epi64((__m256i)low, 0xd8);
 #endif
-    tv_store_s32(whole, high);
+    tv_store_s32(whole, high - first);
     tv_store_s32(fraction, low);
 }
 
@@ -65,22 +67,24 @@ static void perspective_block(const struct warp_job *k, int64_t bias)
 {
     struct warp_block *b = k->b;
     const double *m = k->c->m;
-    int32_t x = k->t->x + k->i, y = k->t->y + k->j;
+    double x = k->t->x + k->i + k->u, y = k->t->y + k->j + k->v;
     tv_f64 none = {0}, column, next = none + DOUBLES;
     tv_f64 ax = none + m[0], ay = none + m[3], ad = none + m[6];
     tv_f64 bx = none + (m[1] * y + m[2]), by = none + (m[4] * y + m[5]);
     tv_f64 bd = none + (m[7] * y + m[8]);
     for (int l = 0; l < DOUBLES; l++)
         column[l] = x + l;
+    const int32_t first = k->tame ? WARP_NEAR_WHOLE : 0;
     for (int i = 0; i < k->n; i += LANES) {
         tv_s64 px[2], py[2];
         for (int half = 0; half < 2; half++, column += next) {
             tv_f64 q = 1 / (ad * column + bd);
-            px[half] = warp_fixed_vector((ax * column + bx) * q) + bias;
-            py[half] = warp_fixed_vector((ay * column + by) * q) + bias;
+            tv_f64 vx = (ax * column + bx) * q, vy = (ay * column + by) * q;
+            px[half] = k->tame ? warp_near_vector(vx, bias) : warp_fixed_vector(vx) + bias;
+            py[half] = k->tame ? warp_near_vector(vy, bias) : warp_fixed_vector(vy) + bias;
         }
-        store_halves(px[0], px[1], b->x + i, b->fx + i);
-        store_halves(py[0], py[1], b->y + i, b->fy + i);
+        store_halves(px[0], px[1], first, b->x + i, b->fx + i);
+        store_halves(py[0], py[1], first, b->y + i, b->fy + i);
     }
 }
 
@@ -94,7 +98,7 @@ static void map_axis(const float *map, int n, int64_t bias, int32_t *whole, uint
         memcpy(&a, lanes, sizeof a);
         memcpy(&b, lanes + DOUBLES, sizeof b);
         store_halves(warp_fixed_vector(__builtin_convertvector(a, tv_f64)) + bias,
-                     warp_fixed_vector(__builtin_convertvector(b, tv_f64)) + bias, whole + i,
+                     warp_fixed_vector(__builtin_convertvector(b, tv_f64)) + bias, 0, whole + i,
                      fraction + i);
     }
 }
@@ -265,7 +269,7 @@ static int is_near(const struct warp_job *k)
     const double *m = k->c->m;
     int signs = 0;
     for (int i = 0; i < 4; i++) {
-        double x = k->t->x + (i % 2 ? k->t->w : 0), y = k->t->y + (i / 2 ? k->t->h : 0);
+        double x = k->t->x + (i % 2 ? k->t->w : -1), y = k->t->y + (i / 2 ? k->t->h : -1);
         double d = m[6] * x + m[7] * y + m[8], most = WARP_NEAR * __builtin_fabs(d);
         if (!(__builtin_fabs(m[0] * x + m[1] * y + m[2]) < most &&
               __builtin_fabs(m[3] * x + m[4] * y + m[5]) < most))
@@ -366,31 +370,101 @@ static void sample_band(struct warp_job *k, const struct warp_way *way)
     }
 }
 
-void TAMIS_FN(tamis_priv_warp_tile)(const tamis_tile *t, const void *coef, void *scratch,
-                                    const struct warp_way *way)
+/* pixel: bytes of one of the source. */
+static struct warp_job start(const tamis_tile *t, const struct warp_coef *c, void *scratch,
+                             size_t pixel)
 {
     const tamis_whole *whole = t->whole;
     struct warp_job k = {.t = t,
-                         .c = coef,
+                         .c = c,
                          .b = scratch,
                          .data = whole->data[0],
                          .stride = whole->stride[0],
                          .w = whole->w,
                          .h = whole->h,
-                         .row_bytes = (int64_t)whole->w * (int64_t)way->pixel};
+                         .row_bytes = (int64_t)whole->w * (int64_t)pixel};
     k.far_rows = !fits_offsets(&k, whole->h);
     tame(&k);
-    if (k.c->kind == WARP_AFFINE || k.tame)
-        prefetch(&k, way->pixel);
-    if (k.c->kind == WARP_AFFINE) {
-        make_ramp(k.c->step_x, k.b->ramp_x);
-        make_ramp(k.c->step_y, k.b->ramp_y);
+    if (c->kind == WARP_AFFINE || k.tame)
+        prefetch(&k, pixel);
+    if (c->kind == WARP_AFFINE) {
+        make_ramp(c->step_x, k.b->ramp_x);
+        make_ramp(c->step_y, k.b->ramp_y);
     }
+    return k;
+}
+
+void TAMIS_FN(tamis_priv_warp_tile)(const tamis_tile *t, const void *coef, void *scratch,
+                                    const struct warp_way *way)
+{
+    struct warp_job k = start(t, coef, scratch, way->pixel);
     if (way->band)
         for (; k.j + 4 <= t->h; k.j += 4)
             sample_band(&k, way);
     for (; k.j < t->h; k.j++)
         sample_row(&k, way, 0, t->w);
+}
+
+/* ---- area */
+
+/* sums[i] += more[i]; both have room for whole vectors. */
+TAMIS_INLINE void add(float *sums, const float *more, int count)
+{
+    for (int i = 0; i < count; i += LANES)
+        tv_store_f32(sums + i, tv_load_f32(sums + i) + tv_load_f32(more + i));
+}
+
+/* The block's means of `samples` each, as samples of the picture's type. */
+static void store_means(const struct warp_job *k, tamis_type type, int samples, char *to)
+{
+    struct warp_block *b = k->b;
+    int count = k->n * k->t->step;
+    for (int i = 0; i < count; i += LANES) {
+        tv_f32 mean = tv_load_f32(b->total + i) / (float)samples;
+        tv_s32 level = tv_round_f32(mean); /* of what is no float */
+        tv_u16 narrow = tv_narrow_s32(level, level);
+        if (type == TAMIS_F32)
+            tv_store_f32(b->line + i, mean);
+        else if (type == TAMIS_U8)
+            warp_store_bytes((char *)b->line + i, level);
+        else
+            memcpy((char *)b->line + 2 * i, &narrow, 2 * LANES);
+    }
+    memcpy(to, b->line, (size_t)count * warp_size(type));
+}
+
+static void mean_block(struct warp_job *k, const struct warp_way *way, tamis_type type, char *to)
+{
+    struct warp_block *b = k->b;
+    int grid[2], count = k->n * k->t->step, first = (k->t->x + k->i) / WARP_BLOCK * WARP_BLOCK;
+    tamis_priv_warp_grid(k->c, first, k->t->y + k->j, grid);
+    memset(b->total, 0, sizeof b->total);
+    for (int j = 0; j < grid[1]; j++) {
+        memset(b->line, 0, sizeof b->line);
+        k->v = (j + 0.5) / grid[1] - 0.5;
+        for (int i = 0; i < grid[0]; i++) {
+            k->u = (i + 0.5) / grid[0] - 0.5;
+            set_positions(k, way->bits);
+            sample_block(k, way, b->out);
+            add(b->line, (const float *)(const void *)b->out, count);
+        }
+        add(b->total, b->line, count);
+    }
+    store_means(k, type, grid[0] * grid[1], to);
+}
+
+void TAMIS_FN(tamis_priv_warp_mean)(const tamis_tile *t, const void *coef, void *scratch,
+                                    const struct warp_way *way, tamis_type type)
+{
+    size_t pixel = (size_t)t->step * warp_size(type);
+    struct warp_job k = start(t, coef, scratch, pixel);
+    for (; k.j < t->h; k.j++) {
+        char *row = (char *)t->dst[0] + k.j * t->dst_stride[0];
+        for (k.i = 0; k.i < t->w; k.i += k.n) {
+            k.n = to_block_end(&k);
+            mean_block(&k, way, type, row + (size_t)k.i * pixel);
+        }
+    }
 }
 
 /* ---- nearest: nothing but addresses and copies */
@@ -446,7 +520,7 @@ NEAREST_STEPS(float, TAMIS_F32)
 #undef NEAREST_WAY
 #undef NEAREST
 
-extern const tamis_kernel TAMIS_FN(warp_kernels)[];
+extern const tamis_kernel TAMIS_FN(warp_kernels)[], TAMIS_FN(warp_area_kernels)[];
 const tamis_kernel TAMIS_FN(warp_kernels)[] = {
     {"nearest", TAMIS_U8, TV_CPU, TAMIS_FN(nearest_uint8_t), 0},
     {"nearest", TAMIS_U16, TV_CPU, TAMIS_FN(nearest_uint16_t), 0},
@@ -464,5 +538,12 @@ const tamis_kernel TAMIS_FN(warp_kernels)[] = {
     {"lanczos3", TAMIS_U16, TV_CPU, TAMIS_FN(tamis_priv_warp_lanczos3_u16), 0},
     {"lanczos3", TAMIS_S16, TV_CPU, TAMIS_FN(tamis_priv_warp_lanczos3_s16), 0},
     {"lanczos3", TAMIS_F32, TV_CPU, TAMIS_FN(tamis_priv_warp_lanczos3_f32), 0},
+    {.fn = NULL},
+};
+const tamis_kernel TAMIS_FN(warp_area_kernels)[] = {
+    {"area", TAMIS_U8, TV_CPU, TAMIS_FN(tamis_priv_warp_area_u8), 0},
+    {"area", TAMIS_U16, TV_CPU, TAMIS_FN(tamis_priv_warp_area_u16), 0},
+    {"area", TAMIS_S16, TV_CPU, TAMIS_FN(tamis_priv_warp_area_s16), 0},
+    {"area", TAMIS_F32, TV_CPU, TAMIS_FN(tamis_priv_warp_area_f32), 0},
     {.fn = NULL},
 };

@@ -31,6 +31,7 @@ struct warp_block {
     uint32_t weights[4][WARP_ROOM];
     float across[WARP_ROOM][8], down[WARP_ROOM][8];
     char out[WARP_BLOCK * 16 + 64];
+    float total[WARP_BLOCK * 4], line[WARP_BLOCK * 4]; /* area */
 };
 
 /* One tile while it is warped. */
@@ -46,6 +47,7 @@ struct warp_job {
     int corner[2];     /* then, of any 4x4 pixels, those least across and down, row by row */
     int far_rows;      /* offsets of rows from the first may not fit 32 bits */
     int i, j, n;       /* the block's first column and row in the tile, and its pixels */
+    double u, v;       /* area: how far from the pixels' middles samples are */
 };
 
 /* Samples pixels i .. end-1 of the block, all of whose samples lie inside, to out, where pixel i
@@ -65,7 +67,7 @@ struct warp_way {
     tamis_type type;
     int bits; /* of fractions */
     int low, high_x, high_y;
-    size_t pixel; /* bytes of a result */
+    size_t pixel; /* bytes of a result; where results are of the source's type, of its pixels too */
     warp_span_fn span;
     warp_pixel_fn one;
     int exact;         /* 1: a span of whole vectors writes nothing more */
@@ -129,6 +131,15 @@ TAMIS_INLINE tv_s64 warp_fixed_vector(tv_f64 v)
     tv_f64 rest = (v - (whole - round)) * 0x1p32 + round;
     return (((tv_s64)whole - (tv_s64)round) << 32) + ((tv_s64)rest - (tv_s64)round);
 #endif
+}
+
+/* Near positions, below 2^19, are added to a number so large that their sum has units of 2^-32 and
+ * holds them in its lower bits; the higher half of its bits is WARP_NEAR_WHOLE above the whole
+ * part. bias is even: then it does not matter whether it is added before or after rounding. */
+#define WARP_NEAR_WHOLE 0x41380000 /* of 1.5 * 2^20 */
+TAMIS_INLINE tv_s64 warp_near_vector(tv_f64 v, int64_t bias)
+{
+    return (tv_s64)(v + (0x1.8p20 + (double)bias * 0x1p-32));
 }
 
 /* ---- samples */
@@ -197,6 +208,10 @@ void TAMIS_FN(tamis_priv_warp_scattered)(const struct warp_job *k, const struct 
 /* All of a tile. */
 void TAMIS_FN(tamis_priv_warp_tile)(const tamis_tile *t, const void *coef, void *scratch,
                                     const struct warp_way *way);
+
+/* All of a tile for interp=area: the way's results are F32 of sources of this type. */
+void TAMIS_FN(tamis_priv_warp_mean)(const tamis_tile *t, const void *coef, void *scratch,
+                                    const struct warp_way *way, tamis_type type);
 
 #if defined(TAMIS_AVX512)
 #define WARP_SQUARES(T, STEP)                                                                      \

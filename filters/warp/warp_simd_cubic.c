@@ -261,17 +261,54 @@ TAMIS_INLINE void pixel_packed(const char *p, ptrdiff_t stride, const float *acr
     for (int c = 0; c < step; c++)
         store_value(out, c, sum[c], type);
 }
-#undef ROW_SUM
+/* One column of a window, as pixel_1() has it; alone: nothing but its middle sample. */
+static float down_exactly(const char *p, ptrdiff_t stride, const float *down, int taps, int alone)
+{
+    float v, sum;
+    memcpy(&sum, p + (alone ? (taps / 2 - 1) * stride : 0), sizeof sum);
+    if (alone)
+        return sum;
+    sum *= down[0];
+    for (int r = 1; r < taps; r++) {
+        memcpy(&v, p + r * stride, sizeof v);
+        sum += v * down[r];
+    }
+    return sum;
+}
+
+/* Floats where a fraction is 0: NaN and infinity beside what lies there must not matter, so they
+ * are not multiplied by 0. */
+static void pixel_exactly(const struct warp_job *k, const char *p, ptrdiff_t stride, int i,
+                          void *out, int taps, int step)
+{
+    const float *across = k->b->across[i], *down = k->b->down[i];
+    int alone_x = k->b->fx[i] >> 8 == 0, alone_y = k->b->fy[i] >> 8 == 0;
+    for (int c = 0; c < step; c++) {
+        float v[6] = {0};
+        for (int m = 0; m < taps; m++) {
+            const char *from = p + (size_t)(m * step + c) * sizeof(float);
+            if (!alone_x)
+                v[m] = across[m] * down_exactly(from, stride, down, taps, alone_y);
+            else if (m == taps / 2 - 1)
+                v[m] = down_exactly(from, stride, down, taps, alone_y);
+        }
+        ((float *)out)[c] = alone_x ? v[taps / 2 - 1] : ROW_SUM(v, taps);
+    }
+}
 
 TAMIS_INLINE void pixel_any(const struct warp_job *k, const char *p, ptrdiff_t stride, int i,
                             void *out, tamis_type type, int taps, int step)
 {
     const float *across = k->b->across[i], *down = k->b->down[i];
-    if (step == 1)
+    if (type == TAMIS_F32 && (k->b->fx[i] >> 8 == 0 || k->b->fy[i] >> 8 == 0))
+        pixel_exactly(k, p, stride, i, out, taps, step);
+    else if (step == 1)
         pixel_1(p, stride, across, down, out, type, taps);
     else
         pixel_packed(p, stride, across, down, out, type, taps, step);
 }
+
+#undef ROW_SUM
 
 TAMIS_INLINE void span_float(const struct warp_job *k, const char *base, uint32_t skip, int i,
                              int end, char *out, tamis_type type, int taps, int step)

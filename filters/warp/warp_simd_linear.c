@@ -28,6 +28,30 @@ static void span_u8_1(const struct warp_job *k, const char *base, uint32_t skip,
 
 /* ---- binary32, one channel */
 
+/* For means: not rounded. */
+static void span_u8_mean(const struct warp_job *k, const char *base, uint32_t skip, int i, int end,
+                         char *out)
+{
+    struct warp_block *n = k->b;
+    const char *below = base + k->stride;
+    char *quads = (char *)n->samples;
+    warp_store_offsets(k, skip, i, end, 1);
+    for (int l = i; l < end; l++) {
+        memcpy(quads + 4 * l, base + n->at[l], 2);
+        memcpy(quads + 4 * l + 2, below + n->at[l], 2);
+    }
+    for (; i < end; i += LANES, out += sizeof(tv_f32)) {
+        tv_f32 fx = warp_fractions(tv_load_u32(n->fx + i));
+        tv_f32 fy = warp_fractions(tv_load_u32(n->fy + i));
+        tv_u32 v = tv_load_u32(quads + 4 * i);
+        tv_f32 four[4];
+        for (int m = 0; m < 4; m++)
+            four[m] = __builtin_convertvector((tv_s32)(v >> 8 * m & 255), tv_f32);
+        tv_store_f32(out, warp_between(warp_between(four[0], four[1], fx, 0),
+                                       warp_between(four[2], four[3], fx, 0), fy, 0));
+    }
+}
+
 /* Pairs of floats, from the order of 64-bit lanes that warp_low_halves() takes. */
 TAMIS_INLINE void load_floats(const uint64_t *pairs, tv_f32 *left, tv_f32 *right)
 {
@@ -73,7 +97,7 @@ static void span_f32_1(const struct warp_job *k, const char *base, uint32_t skip
 }
 
 TAMIS_INLINE void span_16_1(const struct warp_job *k, const char *base, uint32_t skip, int i,
-                            int end, char *out, tamis_type type)
+                            int end, char *out, tamis_type type, int mean)
 {
     struct warp_block *n = k->b;
     const char *below = base + k->stride;
@@ -83,29 +107,35 @@ TAMIS_INLINE void span_16_1(const struct warp_job *k, const char *base, uint32_t
         memcpy(top + l, base + n->at[l], 4);
         memcpy(bottom + l, below + n->at[l], 4);
     }
-    for (; i < end; i += LANES, out += 2 * LANES) {
-        tv_f32 fx = warp_fractions(tv_load_u32(n->fx + i)),
-               fy = warp_fractions(tv_load_u32(n->fy + i)), a, b, c, d;
+    for (; i < end; i += LANES) {
+        tv_f32 fx = warp_fractions(tv_load_u32(n->fx + i)), a, b, c, d;
+        tv_f32 fy = warp_fractions(tv_load_u32(n->fy + i));
         warp_split_16(tv_load_u32(top + i), type, &a, &b);
         warp_split_16(tv_load_u32(bottom + i), type, &c, &d);
-        tv_s32 v =
-            tv_round_f32(warp_between(warp_between(a, b, fx, 0), warp_between(c, d, fx, 0), fy, 0));
-        tv_u16 narrow = tv_narrow_s32(v, v);
+        tv_f32 v = warp_between(warp_between(a, b, fx, 0), warp_between(c, d, fx, 0), fy, 0);
+        if (mean) {
+            tv_store_f32(out, v);
+            out += sizeof v;
+            continue;
+        }
+        tv_s32 level = tv_round_f32(v);
+        tv_u16 narrow = tv_narrow_s32(level, level);
         memcpy(out, &narrow, LANES * 2);
+        out += LANES * 2;
     }
 }
 
-static void span_u16_1(const struct warp_job *k, const char *base, uint32_t skip, int i, int end,
-                       char *out)
-{
-    span_16_1(k, base, skip, i, end, out, TAMIS_U16);
-}
-
-static void span_s16_1(const struct warp_job *k, const char *base, uint32_t skip, int i, int end,
-                       char *out)
-{
-    span_16_1(k, base, skip, i, end, out, TAMIS_S16);
-}
+#define SPAN_16(NAME, TYPE, MEAN)                                                                  \
+    static void span_##NAME(const struct warp_job *k, const char *base, uint32_t skip, int i,      \
+                            int end, char *out)                                                    \
+    {                                                                                              \
+        span_16_1(k, base, skip, i, end, out, TYPE, MEAN);                                         \
+    }
+SPAN_16(u16_1, TAMIS_U16, 0)
+SPAN_16(s16_1, TAMIS_S16, 0)
+SPAN_16(u16_mean, TAMIS_U16, 1)
+SPAN_16(s16_mean, TAMIS_S16, 1)
+#undef SPAN_16
 
 /* ---- u8, packed channels: a pixel in each 128 bits */
 
@@ -145,11 +175,11 @@ TAMIS_INLINE w_f32 lerp_f32(w_f32 a, w_f32 b, float f)
     return f == 0 ? a : a + (b - a) * f;
 }
 
-/* The pixel i of the block from its four neighbors. */
+/* The pixel i of the block from its four neighbors; for means as floats. */
 TAMIS_INLINE void blend(const struct warp_block *k, int i, const char *const at[4], void *out,
-                        tamis_type type)
+                        tamis_type type, int mean)
 {
-    if (type == TAMIS_U8) {
+    if (type == TAMIS_U8 && !mean) {
         int32_t fx = (int32_t)(k->fx[i] >> 18), fy = (int32_t)(k->fy[i] >> 18);
         w_s32 t = (lerp_s32(warp_load_s32(at[0], type), warp_load_s32(at[1], type), fx) + 64) >> 7;
         w_s32 b = (lerp_s32(warp_load_s32(at[2], type), warp_load_s32(at[3], type), fx) + 64) >> 7;
@@ -161,21 +191,21 @@ TAMIS_INLINE void blend(const struct warp_block *k, int i, const char *const at[
     w_f32 t = lerp_f32(warp_load_f32(at[0], type), warp_load_f32(at[1], type), fx);
     w_f32 b = lerp_f32(warp_load_f32(at[2], type), warp_load_f32(at[3], type), fx);
     w_f32 v = lerp_f32(t, b, fy);
-    if (type == TAMIS_F32)
+    if (type == TAMIS_F32 || mean)
         memcpy(out, &v, sizeof v);
     else
         warp_store_lanes(out, warp_round_f32(v), type);
 }
 
 TAMIS_INLINE void span_packed(const struct warp_job *k, const char *base, uint32_t skip, int i,
-                              int end, char *out, tamis_type type, int step)
+                              int end, char *out, tamis_type type, int step, int mean)
 {
-    ptrdiff_t pixel = step * (ptrdiff_t)warp_size(type);
+    ptrdiff_t pixel = step * (ptrdiff_t)warp_size(type), result = mean ? 4 * step : pixel;
     warp_store_offsets(k, skip, i, end, (uint32_t)pixel);
-    for (; i < end; i++, out += pixel) {
+    for (; i < end; i++, out += result) {
         const char *p = base + k->b->at[i], *q = p + k->stride;
         const char *const four[4] = {p, p + pixel, q, q + pixel};
-        blend(k->b, i, four, out, type);
+        blend(k->b, i, four, out, type, mean);
     }
 }
 
@@ -214,7 +244,7 @@ static void one_u8(const struct warp_job *k, int i, void *out)
 }
 
 /* The others are copied out, for vectors read more than a pixel. */
-TAMIS_INLINE void edge_pixel(const struct warp_job *k, int i, void *out, tamis_type type)
+TAMIS_INLINE void edge_pixel(const struct warp_job *k, int i, void *out, tamis_type type, int mean)
 {
     size_t size = (size_t)k->t->step * warp_size(type);
     char copies[4][16], outside[16], result[16];
@@ -226,18 +256,21 @@ TAMIS_INLINE void edge_pixel(const struct warp_job *k, int i, void *out, tamis_t
         memcpy(copies[n], at[n], size);
         at[n] = copies[n];
     }
-    blend(k->b, i, at, result, type);
-    memcpy(out, result, size);
+    blend(k->b, i, at, result, type, mean);
+    memcpy(out, result, mean ? 4 * (size_t)k->t->step : size);
 }
 
-#define EDGE(T, TYPE)                                                                              \
-    static void one_##T(const struct warp_job *k, int i, void *out)                                \
+#define EDGE(NAME, TYPE, MEAN)                                                                     \
+    static void one_##NAME(const struct warp_job *k, int i, void *out)                             \
     {                                                                                              \
-        edge_pixel(k, i, out, TYPE);                                                               \
+        edge_pixel(k, i, out, TYPE, MEAN);                                                         \
     }
-EDGE(u16, TAMIS_U16)
-EDGE(s16, TAMIS_S16)
-EDGE(f32, TAMIS_F32)
+EDGE(u16, TAMIS_U16, 0)
+EDGE(s16, TAMIS_S16, 0)
+EDGE(f32, TAMIS_F32, 0)
+EDGE(u8_mean, TAMIS_U8, 1)
+EDGE(u16_mean, TAMIS_U16, 1)
+EDGE(s16_mean, TAMIS_S16, 1)
 #undef EDGE
 
 /* ---- rows */
@@ -261,7 +294,7 @@ EDGE(f32, TAMIS_F32)
         if ((TYPE) == TAMIS_U8)                                                                    \
             span_u8_packed(k, base, skip, i, end, out, STEP);                                      \
         else                                                                                       \
-            span_packed(k, base, skip, i, end, out, TYPE, STEP);                                   \
+            span_packed(k, base, skip, i, end, out, TYPE, STEP, 0);                                \
     }
 #define LINEAR(T, TYPE, PACKED)                                                                    \
     SPAN(T, TYPE, 2)                                                                               \
@@ -288,3 +321,34 @@ LINEAR(f32, TAMIS_F32, SPANS)
 #undef SQUARES
 #undef SPAN
 #undef WAY
+
+/* ---- area: the same samples as floats */
+
+#define MEAN_SPAN(T, TYPE, STEP)                                                                   \
+    static void mean_##T##_##STEP(const struct warp_job *k, const char *base, uint32_t skip,       \
+                                  int i, int end, char *out)                                       \
+    {                                                                                              \
+        span_packed(k, base, skip, i, end, out, TYPE, STEP, 1);                                    \
+    }
+#define MEAN_WAY(T, STEP, BEHIND, SPAN, ONE)                                                       \
+    {                                                                                              \
+        TAMIS_F32, 24, 0, BEHIND, 2, STEP * sizeof(float), SPAN, ONE                               \
+    }
+#define MEAN(T, TYPE, SPAN, ONE)                                                                   \
+    MEAN_SPAN(T, TYPE, 2)                                                                          \
+    MEAN_SPAN(T, TYPE, 3)                                                                          \
+    MEAN_SPAN(T, TYPE, 4)                                                                          \
+    void TAMIS_FN(tamis_priv_warp_area_##T)(const tamis_tile *t, const void *coef, void *scratch)  \
+    {                                                                                              \
+        static const struct warp_way ways[4] = {                                                   \
+            MEAN_WAY(T, 1, 2, SPAN, ONE), MEAN_WAY(T, 2, 4, mean_##T##_2, ONE),                    \
+            MEAN_WAY(T, 3, 3, mean_##T##_3, ONE), MEAN_WAY(T, 4, 2, mean_##T##_4, ONE)};           \
+        TAMIS_FN(tamis_priv_warp_mean)(t, coef, scratch, &ways[t->step - 1], TYPE);                \
+    }
+MEAN(u8, TAMIS_U8, span_u8_mean, one_u8_mean)
+MEAN(u16, TAMIS_U16, span_u16_mean, one_u16_mean)
+MEAN(s16, TAMIS_S16, span_s16_mean, one_s16_mean)
+MEAN(f32, TAMIS_F32, span_f32_1, one_f32)
+#undef MEAN
+#undef MEAN_WAY
+#undef MEAN_SPAN

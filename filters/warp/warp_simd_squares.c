@@ -93,17 +93,6 @@ TAMIS_INLINE void start_perspective(const struct warp_job *k, struct band *out)
         }
 }
 
-/* Near positions are added to a number so large that their sum has units of 2^-32 and holds them in
- * its lower bits. The higher half of its bits is NEAR above the whole part. */
-#define NEAR       0x1.8p20
-#define NEAR_WHOLE 0x41380000
-
-/* bias is even: then it does not matter whether it is added before or after rounding. */
-TAMIS_INLINE tv_s64 near_position(tv_f64 v, int64_t bias)
-{
-    return (tv_s64)(v + (NEAR + (double)bias * 0x1p-32));
-}
-
 TAMIS_INLINE void perspective(const struct warp_job *k, const struct band *b, tv_f64 column,
                               int64_t bias, int tame, struct positions *out)
 {
@@ -115,7 +104,7 @@ TAMIS_INLINE void perspective(const struct warp_job *k, const struct band *b, tv
         tv_s64 *to = half ? out->lower : out->upper;
         for (int axis = 0; axis < 2; axis++) {
             tv_f64 v = ((none + m[3 * axis]) * column + row[axis]) * q;
-            to[axis] = tame ? near_position(v, bias) : warp_fixed_vector(v) + bias;
+            to[axis] = tame ? warp_near_vector(v, bias) : warp_fixed_vector(v) + bias;
         }
     }
 }
@@ -160,8 +149,8 @@ TAMIS_INLINE void find_near_corner(const struct warp_job *k, struct square *s)
     s->x -= (tv_s32)x;
     s->y -= (tv_s32)y;
     s->ox = s->oy = 0;
-    s->x0 = _mm_cvtsi128_si32(_mm512_castsi512_si128(x)) - NEAR_WHOLE;
-    s->y0 = _mm_cvtsi128_si32(_mm512_castsi512_si128(y)) - NEAR_WHOLE;
+    s->x0 = _mm_cvtsi128_si32(_mm512_castsi512_si128(x)) - WARP_NEAR_WHOLE;
+    s->y0 = _mm_cvtsi128_si32(_mm512_castsi512_si128(y)) - WARP_NEAR_WHOLE;
 }
 
 /* Whether all neighbors are in the table that begins at the corner. */

@@ -48,14 +48,14 @@ static long level16(const char *pattern, int x, int y, int c, int w, int h)
         return x == w / 2 && y == h / 2 ? 65535 : 0;
     if (strcmp(pattern, "extremes") == 0)
         return (long)(n >> 31) * 65535;
-    if (strcmp(pattern, "nan") == 0 && n % 23 == 5)
+    if ((strcmp(pattern, "nan") == 0 || strcmp(pattern, "map_nan") == 0) && n % 23 == 5)
         return -1;
     return (long)(n >> 16);
 }
 
 static double sample_of(tamis_type type, long level, const char *pattern, int c)
 {
-    int is_lab = strcmp(pattern, "lab") == 0;
+    int is_lab = strcmp(pattern, "lab") == 0, is_map = strncmp(pattern, "map", 3) == 0;
 
     switch (type) {
     case TAMIS_U8:
@@ -67,7 +67,7 @@ static double sample_of(tamis_type type, long level, const char *pattern, int c)
     default:
         if (is_lab)
             return c == 0 ? (double)level / 656 : (double)(level - 32768) / 256;
-        return level < 0 ? (double)NAN : (double)level / 65536;
+        return level < 0 ? (double)NAN : is_map ? (double)level / 2048 - 6 : (double)level / 65536;
     }
 }
 
@@ -298,8 +298,9 @@ static void check_hashes(int print)
 int main(int argc, char **argv)
 {
     static const char *const filters[] = {
-        "gaussian", "median", "bilateral", "nlmeans", "box",     "affine",  "rotate", "perspective",
-        "sobel",    "canny",  "convolve",  "resize",  "sharpen", "unsharp", "color",  "alpha"};
+        "gaussian", "median",      "bilateral", "nlmeans", "box",   "affine",
+        "rotate",   "perspective", "remap",     "sobel",   "canny", "convolve",
+        "resize",   "sharpen",     "unsharp",   "color",   "alpha"};
     int print = argc > 1 && strcmp(argv[1], "--print") == 0;
 
     for (int cpu = 0; cpu < CPUS; cpu++) {

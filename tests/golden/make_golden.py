@@ -45,7 +45,7 @@ def level16(pattern, x, y, c, w, h):
         return 65535 if x == w // 2 and y == h // 2 else 0
     if pattern == "extremes":
         return (n >> 31) * 65535
-    if pattern == "nan" and n % 23 == 5:
+    if pattern in ("nan", "map_nan") and n % 23 == 5:
         return None
     return n >> 16
 
@@ -66,6 +66,8 @@ def picture(kind, channels, w, h, pattern):
                     a[y, x, c] = v - 32768
                 elif pattern == "lab":
                     a[y, x, c] = v / 656 if c == 0 else (v - 32768) / 256
+                elif pattern in ("map", "map_nan"):  # places in and around a small picture
+                    a[y, x, c] = v / 2048 - 6
                 else:
                     a[y, x, c] = v / 65536
     return a
@@ -222,7 +224,7 @@ def kernel(interp, a, t):
         if t <= 1:
             return (a + 2) * t ** 3 - (a + 3) * t ** 2 + 1
         return a * t ** 3 - 5 * a * t ** 2 + 8 * a * t - 4 * a if t < 2 else 0.0
-    return float(np.sinc(t) * np.sinc(t / 3)) if t < 3 else 0.0
+    return float(np.sinc(t) * np.sinc(t / 3)) if t < 3 and (t == 0 or t % 1) else 0.0
 
 
 REACH = {"linear": 1, "cubic": 2, "lanczos3": 3}
@@ -251,15 +253,48 @@ def at(a, x, y, o):
     return total
 
 
+def stretch(m, part, x, y):
+    """How far the source's point moves per column (part 0) or row (1) of the result."""
+    p = m @ (x, y, 1)
+    return math.hypot(*(m[:2, part] * p[2] - m[2, part] * p[:2])) / p[2] ** 2
+
+
+def grid(m, x, y):
+    """Of interp=area: the most that the ends of the row's block of 64 columns need."""
+    ends = [x // 64 * 64, x // 64 * 64 + 63]
+    if (m[2] @ (ends[0], y, 1)) * (m[2] @ (ends[1], y, 1)) <= 0:
+        return 64, 64
+    return [min(64, max(1, *(math.ceil(stretch(m, part, e, y) - 1e-9) for e in ends)))
+            for part in (0, 1)]
+
+
 def warp(a, o, m, size):
     """m takes the picture to the result."""
     back = np.linalg.inv(m)
+    back = back / back[2, 2]
     out = np.empty((size[1], size[0], a.shape[2]))
+
+    def source(x, y, o):
+        p = back @ (x, y, 1)
+        return at(a, p[0] / p[2], p[1] / p[2], o)
+
     for y in range(size[1]):
         for x in range(size[0]):
-            p = back @ (x, y, 1)
-            out[y, x] = at(a, p[0] / p[2], p[1] / p[2], o)
+            if o["interp"] != "area":
+                out[y, x] = source(x, y, o)
+                continue
+            nx, ny = grid(back, x, y)
+            out[y, x] = sum(source(x + (i + 0.5) / nx - 0.5, y + (j + 0.5) / ny - 0.5,
+                                   {**o, "interp": "linear"})
+                            for j in range(ny) for i in range(nx)) / (nx * ny)
     return out
+
+
+def remap(a, o, places):
+    """Each pixel from where its two numbers say; NaN is far to the left and above."""
+    far = 1.875 * 2 ** 30
+    p = np.clip(np.where(np.isnan(places), -far, places), -far, far)
+    return np.array([[at(a, *xy, o) for xy in row] for row in p])
 
 
 def matrix_of(text):
@@ -486,12 +521,12 @@ def record(chain, kind, channels, w, h, pattern, guide="-", alpha="none"):
     o["kind"], o["alpha"] = kind, alpha
     a = picture(kind, channels, w, h, pattern)
     name = chain.split("=", 1)[0]
-    if name == "bilateral":
+    if name in ("bilateral", "remap"):
         g = None
         if guide != "-":
             gkind, gchannels, gpattern = guide.split(",")
             g = picture(gkind, int(gchannels), w, h, gpattern)
-        out = bilateral(a, o, g)
+        out = globals()[name](a, o, g)
     elif name in EDGES and name != "laplacian":
         out = slope(a, o, name)
     else:
@@ -766,6 +801,17 @@ def affine_records():
                          kind, 1, 4, 3, "noise")
 
 
+        for m in ("0.5,0,0.2,0,0.5,0.3", "0.31,0.17,1,-0.12,0.42,2.2", "0.06,0,3,0.01,-0.9,9"):
+            for border in BORDERS[::4]:
+                yield record(f"affine=matrix={m}:interp=area:size=9x8:border={border}", kind, 1, 31,
+                             23, "noise")
+        yield record("affine=matrix=0.4,0.1,0,0,0.3,0:interp=area:size=7x6", kind, 3, 17, 12,
+                     "edges")
+    for interp in "linear", "cubic", "lanczos3":  # weights of 0 hold no NaN
+        for channels, move in (1, "0.5,0,1,0"), (3, "0,0,1,-0.25"), (1, "0,0,1,3.5"):
+            yield record(f"affine=matrix=1,0,{move}:interp={interp}", "f32", channels, 17, 12, "nan")
+
+
 def rotate_records():
     for kind in ("u8", "f32"):
         for interp in INTERPS:
@@ -785,6 +831,23 @@ def perspective_records():
                          kind, 3, 11, 9, "edges")
 
 
+        tilt = "0.4,0.05,1.3,-0.03,0.5,0.7,0.0008,0.0015,1"
+        yield record(f"perspective=matrix={tilt}:interp=area", kind, 1, 31, 23, "noise")
+        yield record(f"perspective=matrix={tilt}:interp=area:size=70x9:border=constant", kind, 3, 31,
+                     23, "edges")
+
+
+def remap_records():
+    for kind in ("u8", "u16", "s16", "f32"):
+        for n, interp in enumerate(INTERPS):
+            for channels in (1, 3):
+                yield record(f"remap=interp={interp}:border={BORDERS[n]}", kind, channels, 17, 12,
+                             "noise", "f32,2,map")
+            yield record(f"remap=interp={interp}:border=constant:border_value=9", kind, 1, 17, 12,
+                         "edges", "f32,2,map_nan")
+    yield record("remap=interp=linear:border=constant", "f32", 1, 17, 12, "nan", "f32,2,map")
+
+
 def resize_records():
     for kind in ("u8", "u16", "s16", "f32"):
         for interp in INTERPS + ("area",):
@@ -800,6 +863,7 @@ FILES = {"gaussian": gaussian_records, "box": box_records, "convolve": convolve_
          "sobel": edges_records, "canny": canny_records, "sharpen": sharpen_records,
          "unsharp": unsharp_records, "color": color_records, "alpha": alpha_records,
          "affine": affine_records, "rotate": rotate_records, "perspective": perspective_records,
+         "remap": remap_records,
          "resize": resize_records}
 
 if __name__ == "__main__":
