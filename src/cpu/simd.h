@@ -27,6 +27,9 @@
 #if defined(__SSE2__)
 #define TAMIS_SSE2 1
 #include <immintrin.h>
+#if !defined(TAMIS_AVX2)
+#include "cpu/simd_fma.h"
+#endif
 #elif defined(__aarch64__)
 #define TAMIS_NEON 1
 #include <arm_neon.h>
@@ -174,8 +177,8 @@ TV_MINMAX_DEF(s32, s32)
 #undef TV_MINMAX_DEF
 #endif
 
-/* a * b + c with one rounding where the instruction set has it; only for kernels whose arithmetic
- * is written with it, so that every row gives the same bits. */
+/* a * b + c with one rounding, for kernels whose arithmetic is written with it, so that every row
+ * gives the same bits. Without TAMIS_HAVE_FMA it costs some 30 instructions. */
 #if defined(TAMIS_AVX512)
 TAMIS_INLINE tv_f32 tv_fma_f32(tv_f32 a, tv_f32 b, tv_f32 c)
 {
@@ -194,7 +197,56 @@ TAMIS_INLINE tv_f32 tv_fma_f32(tv_f32 a, tv_f32 b, tv_f32 c)
     return (tv_f32)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
 }
 #define TAMIS_HAVE_FMA 1
+#else
+TAMIS_INLINE tv_f32 tv_fma_f32(tv_f32 a, tv_f32 b, tv_f32 c)
+{
+    return (tv_f32)tv_fma_quick((__m128)a, (__m128)b, (__m128)c, 0);
+}
 #endif
+
+/* What may be known of sums; machines without the instruction gain by it. */
+#if defined(TAMIS_HAVE_FMA)
+enum { TV_SUMS_MATTER = 0 };
+#else
+enum { TV_SUMS_MATTER = 1 };
+#endif
+enum tv_sums {
+    TV_SUMS_ANY,
+    TV_SUMS_NORMAL, /* 0 or at least 2^-126 */
+    TV_SUMS_FIT,    /* have 53 bits at most */
+    TV_SUMS_ROUGH   /* may be rounded twice: there is a tolerance, or nothing to be rounded */
+};
+
+TAMIS_INLINE tv_f32 tv_fma_sum_f32(tv_f32 a, tv_f32 b, tv_f32 c, enum tv_sums sums)
+{
+#if !defined(TAMIS_HAVE_FMA)
+    if (sums == TV_SUMS_ROUGH)
+        return a * b + c;
+    if (sums == TV_SUMS_FIT)
+        return (tv_f32)tv_narrow_fma(tv_sum_fma((__m128)a, (__m128)b, (__m128)c));
+    if (sums == TV_SUMS_NORMAL)
+        return (tv_f32)tv_fma_quick((__m128)a, (__m128)b, (__m128)c, 1);
+#else
+    (void)sums;
+#endif
+    return tv_fma_f32(a, b, c);
+}
+
+/* The same by one factor for all lanes. One of few bits makes sums fall in the middle between two
+ * floats so often that machines without the instruction take another way. */
+TAMIS_INLINE tv_f32 tv_fma_by_f32(float a, tv_f32 b, tv_f32 c, enum tv_sums sums)
+{
+    tv_f32 all = a - (tv_f32){0};
+#if !defined(TAMIS_HAVE_FMA)
+    uint32_t bits;
+    memcpy(&bits, &a, sizeof bits);
+    if (sums == TV_SUMS_ANY && (bits & 0x7fffffff) == 0x3f800000) /* 1 or -1 */
+        return all * b + c;
+    if (sums == TV_SUMS_ANY && (bits & 0xffff) == 0)
+        return (tv_f32)tv_fma_steady((__m128)all, (__m128)b, (__m128)c);
+#endif
+    return tv_fma_sum_f32(all, b, c, sums);
+}
 
 /* Half and quarter vectors, for widening. */
 typedef uint8_t tv_u8q __attribute__((vector_size(TV_BYTES / 4)));

@@ -27,6 +27,25 @@ TAMIS_INLINE tv_f32 tv_muladd_f32(tv_f32 a, tv_f32 b, tv_f32 c)
 #endif
 }
 
+/* The exponent of the last 1 in a factor, 0 at most. */
+TAMIS_INLINE int tv_last_bit(float factor)
+{
+    uint32_t bits;
+    memcpy(&bits, &factor, sizeof bits);
+    int exponent = (int)(bits >> 23 & 255);
+    uint32_t significand = (bits & 0x7fffff) | (exponent ? 1u << 23 : 0);
+    int last = significand ? (exponent ? exponent : 1) - 150 + __builtin_ctz(significand) : 0;
+    return last < 0 ? last : 0;
+}
+
+/* What is known of sums of levels times factors with this last bit, as long as they stay within
+ * the range of 16 bits times most. */
+TAMIS_INLINE enum tv_sums tv_sums_of(tamis_type type, int last_bit, float most)
+{
+    int fit = last_bit > -64 && most < (float)(1ull << 37) / (float)(1ull << -last_bit);
+    return TV_SUMS_MATTER && type != TAMIS_F32 && fit ? TV_SUMS_FIT : TV_SUMS_ANY;
+}
+
 /* A vector of samples from index i on, as floats. */
 TAMIS_INLINE tv_f32 tv_widen_f32(tamis_type type, const void *row, ptrdiff_t i)
 {
