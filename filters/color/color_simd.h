@@ -6,11 +6,12 @@
 #include "color_kernel.h"
 #include "cpu/simd_f32.h"
 
-TAMIS_INLINE tv_f32 color_mix(const color_coef *k, int p, const tv_f32 *in, int inputs)
+TAMIS_INLINE tv_f32 color_mix(const color_coef *k, int p, const tv_f32 *in, int inputs,
+                              enum tv_sums sums)
 {
     tv_f32 v = tv_splat_f32(k->offset[p]);
     for (int c = 0; c < inputs; c++)
-        v = tv_muladd_f32(tv_splat_f32(k->m[p][c]), in[c], v);
+        v = tv_fma_by_f32(k->m[p][c], in[c], v, sums);
     return v;
 }
 

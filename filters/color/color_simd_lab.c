@@ -162,7 +162,7 @@ TAMIS_INLINE tv_s32 to_lab(const color_coef *k, const tv_f32 *in, int inputs,
     tv_f32 linear[3], f[3];
     tv_s32 good = ~(tv_s32){0};
     for (int c = 0; c < 3; c++) {
-        tv_f32 v = color_mix(k, c, in, inputs) * (float)(1 / k->range);
+        tv_f32 v = color_mix(k, c, in, inputs, TV_SUMS_ROUGH) * (float)(1 / k->range);
         good &= within(v, RGB_LIMIT);
         linear[c] = to_linear(v);
     }
@@ -249,7 +249,7 @@ TAMIS_INLINE tv_s32 from_lab(const color_coef *k, const struct lab_in *o, const 
         rgb[i] = to_srgb(v) * (float)k->range;
     }
     for (int p = 0; p < outputs; p++)
-        out[p] = color_mix(k, p, rgb, 3);
+        out[p] = color_mix(k, p, rgb, 3, TV_SUMS_ROUGH);
     return good;
 }
 

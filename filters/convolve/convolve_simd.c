@@ -3,11 +3,11 @@
  * integers are copied as lines of floats. Each sample that is loaded serves all output rows whose
  * windows hold it. Loops run over whole vectors; what they compute beyond a row's end is not
  * stored. */
+#include <math.h>
+
 #include "convolve_kernel.h"
 
 #include "cpu/simd_f32.h"
-
-#if defined(TAMIS_HAVE_FMA)
 
 /* Accumulators that fit the registers. */
 enum { ROWS = CONVOLVE_ROWS, N32 = TV_FLOATS, WIDE = TV_BYTES == 64 ? 4 : 2 };
@@ -60,15 +60,15 @@ TAMIS_INLINE void begin(block sum, float v)
 
 /* Kernels with zeros: tap by tap. */
 TAMIS_INLINE void add_taps(block sum, const float *const *lines, const struct convolve_coef *c,
-                           int x)
+                           int x, enum tv_sums sums)
 {
     for (int i = 0; i < c->count; i++) {
         const struct convolve_tap *tap = &c->taps[i];
         for (int r = 0; r < ROWS; r++)
             for (int u = 0; u < WIDE; u++)
-                sum[r][u] = tv_fma_f32(tv_splat_f32(tap->f),
-                                       tv_load_f32(lines[tap->row + r] + tap->column + x + u * N32),
-                                       sum[r][u]);
+                sum[r][u] = tv_fma_by_f32(
+                    tap->f, tv_load_f32(lines[tap->row + r] + tap->column + x + u * N32), sum[r][u],
+                    sums);
     }
 }
 
@@ -76,7 +76,7 @@ TAMIS_INLINE void add_taps(block sum, const float *const *lines, const struct co
  * one's. Taps of a window's rows that are no part of it, and with gaps those that are zero, are
  * passed over. */
 TAMIS_INLINE void add_line(block sum, const float *at, const float *taps, int w, int line, int h,
-                           int inner, int gaps)
+                           int inner, int gaps, enum tv_sums sums)
 {
     for (int i = 0; i < w; i++) {
         tv_f32 v[WIDE];
@@ -88,22 +88,21 @@ TAMIS_INLINE void add_line(block sum, const float *at, const float *taps, int w,
                 continue;
             if (gaps && taps[row * w + i] == 0)
                 continue;
-            tv_f32 tap = tv_splat_f32(taps[row * w + i]);
             for (int u = 0; u < WIDE; u++)
-                sum[r][u] = tv_fma_f32(tap, v[u], sum[r][u]);
+                sum[r][u] = tv_fma_by_f32(taps[row * w + i], v[u], sum[r][u], sums);
         }
     }
 }
 
 /* Kernels of w x h taps. */
 TAMIS_INLINE void add_dense(block sum, const float *const *lines, const float *taps, int w, int h,
-                            int x, int gaps)
+                            int x, int gaps, enum tv_sums sums)
 {
     for (int line = 0; line < h + ROWS - 1; line++) {
         if (line >= ROWS - 1 && line < h)
-            add_line(sum, lines[line] + x, taps, w, line, h, 1, gaps);
+            add_line(sum, lines[line] + x, taps, w, line, h, 1, gaps, sums);
         else
-            add_line(sum, lines[line] + x, taps, w, line, h, 0, gaps);
+            add_line(sum, lines[line] + x, taps, w, line, h, 0, gaps, sums);
     }
 }
 
@@ -162,20 +161,34 @@ TAMIS_INLINE size_t pointers(const struct convolve_coef *c)
     return ((size_t)c->h + ROWS) * sizeof(void *) / sizeof(float) / 16 * 16 + 16;
 }
 
+/* What is known of sums with these taps, which lie stride numbers apart. */
+TAMIS_INLINE enum tv_sums sums_of(tamis_type type, const float *taps, int count, int stride)
+{
+    int last = 0;
+    float most = 0;
+    for (int i = 0; i < count && TV_SUMS_MATTER; i++) {
+        int bit = tv_last_bit(taps[(ptrdiff_t)i * stride]);
+        last = bit < last ? bit : last;
+        most += 2 * fabsf(taps[(ptrdiff_t)i * stride]);
+    }
+    return tv_sums_of(type, last, most);
+}
+
 TAMIS_INLINE void direct_block(const tamis_tile *t, const struct convolve_coef *c,
-                               const float *const *lines, tamis_type type, int x, int y, int whole)
+                               const float *const *lines, tamis_type type, int x, int y, int whole,
+                               enum tv_sums sums)
 {
     block sum;
     begin(sum, c->count ? -0.0f : 0);
     if (c->dense)
-        add_dense(sum, lines, c->dense, c->w, c->h, x, 0);
+        add_dense(sum, lines, c->dense, c->w, c->h, x, 0, sums);
     else
-        add_taps(sum, lines, c, x);
+        add_taps(sum, lines, c, x, sums);
     store_block(t, c, type, x, y, sum, whole);
 }
 
-TAMIS_INLINE void direct_plane(const tamis_tile *t, const struct convolve_coef *c, void *scratch,
-                               tamis_type type)
+TAMIS_INLINE void direct_rows(const tamis_tile *t, const struct convolve_coef *c, void *scratch,
+                              tamis_type type, enum tv_sums sums)
 {
     const float **lines = scratch;
     struct lines l = make_lines(t, c, type, (float *)scratch + pointers(c));
@@ -183,21 +196,31 @@ TAMIS_INLINE void direct_plane(const tamis_tile *t, const struct convolve_coef *
         int x = 0;
         find_lines(&l, y, lines);
         for (; x + WIDE * N32 <= t->w; x += WIDE * N32)
-            direct_block(t, c, lines, type, x, y, 1);
+            direct_block(t, c, lines, type, x, y, 1, sums);
         if (x < t->w)
-            direct_block(t, c, lines, type, x, y, 0);
+            direct_block(t, c, lines, type, x, y, 0, sums);
     }
+}
+
+TAMIS_INLINE void direct_plane(const tamis_tile *t, const struct convolve_coef *c, void *scratch,
+                               tamis_type type)
+{
+    enum { STRIDE = sizeof *c->taps / sizeof c->taps->f };
+    if (sums_of(type, &c->taps->f, c->count, STRIDE) == TV_SUMS_FIT)
+        direct_rows(t, c, scratch, type, TV_SUMS_FIT);
+    else
+        direct_rows(t, c, scratch, type, TV_SUMS_ANY);
 }
 
 /* Sums of the columns of one product, ROWS lines of them. */
 TAMIS_INLINE void sum_columns(const struct lines *l, const float *const *lines,
                               const struct convolve_coef *c, const float *column, float *sums,
-                              int gaps)
+                              int gaps, enum tv_sums kind)
 {
     for (int x = 0; x < l->samples; x += WIDE * N32) {
         block sum;
         begin(sum, -0.0f);
-        add_dense(sum, lines, column, 1, c->h, x, gaps);
+        add_dense(sum, lines, column, 1, c->h, x, gaps, kind);
         for (int r = 0; r < ROWS; r++)
             for (int u = 0; u < WIDE; u++)
                 tv_store_f32(sums + (size_t)r * l->stride + x + u * N32, sum[r][u]);
@@ -210,11 +233,11 @@ TAMIS_INLINE void add_row(block sum, const struct lines *l, const float *sums, c
     for (int i = 0; i < c->w; i++) {
         if (c->gaps && row[i] == 0)
             continue;
-        tv_f32 tap = tv_splat_f32(row[i]);
         for (int r = 0; r < ROWS; r++)
             for (int u = 0; u < WIDE; u++)
-                sum[r][u] = tv_fma_f32(tap, tv_load_f32(sums + (size_t)r * l->stride + i + u * N32),
-                                       sum[r][u]);
+                sum[r][u] =
+                    tv_fma_by_f32(row[i], tv_load_f32(sums + (size_t)r * l->stride + i + u * N32),
+                                  sum[r][u], TV_SUMS_ANY);
     }
 }
 
@@ -239,11 +262,14 @@ TAMIS_INLINE void terms_plane(const tamis_tile *t, const struct convolve_coef *c
         int x = 0;
         find_lines(&l, y, lines);
         for (int k = 0; k < c->term_count; k++) {
+            const float *column = c->terms[k].column;
             float *to = sums + (size_t)k * ROWS * l.stride;
             if (c->gaps)
-                sum_columns(&l, lines, c, c->terms[k].column, to, 1);
+                sum_columns(&l, lines, c, column, to, 1, TV_SUMS_ANY);
+            else if (sums_of(type, column, c->h, 1) == TV_SUMS_FIT)
+                sum_columns(&l, lines, c, column, to, 0, TV_SUMS_FIT);
             else
-                sum_columns(&l, lines, c, c->terms[k].column, to, 0);
+                sum_columns(&l, lines, c, column, to, 0, TV_SUMS_ANY);
         }
         for (; x + WIDE * N32 <= t->w; x += WIDE * N32)
             terms_block(t, c, &l, sums, type, x, y, 1);
@@ -280,8 +306,6 @@ ROW(terms_s16, TAMIS_S16, 1)
 ROW(terms_f32, TAMIS_F32, 1)
 #undef ROW
 
-#endif
-
 extern const tamis_kernel TAMIS_FN(convolve_kernels)[];
 const tamis_kernel TAMIS_FN(convolve_kernels)[] = {
     {"whole", TAMIS_U8, TV_CPU, TAMIS_FN(tamis_priv_convolve_u8), 0},
@@ -290,7 +314,6 @@ const tamis_kernel TAMIS_FN(convolve_kernels)[] = {
     {"whole_separable", TAMIS_U8, TV_CPU, TAMIS_FN(tamis_priv_convolve_product_u8), 0},
     {"whole_separable", TAMIS_U16, TV_CPU, TAMIS_FN(tamis_priv_convolve_product_u16), 0},
     {"whole_separable", TAMIS_S16, TV_CPU, TAMIS_FN(tamis_priv_convolve_product_s16), 0},
-#if defined(TAMIS_HAVE_FMA)
     {"direct", TAMIS_U8, TV_CPU, TAMIS_FN(direct_u8), 0},
     {"direct", TAMIS_U16, TV_CPU, TAMIS_FN(direct_u16), 0},
     {"direct", TAMIS_S16, TV_CPU, TAMIS_FN(direct_s16), 0},
@@ -303,6 +326,5 @@ const tamis_kernel TAMIS_FN(convolve_kernels)[] = {
     {"low_rank", TAMIS_U16, TV_CPU, TAMIS_FN(terms_u16), 0},
     {"low_rank", TAMIS_S16, TV_CPU, TAMIS_FN(terms_s16), 0},
     {"low_rank", TAMIS_F32, TV_CPU, TAMIS_FN(terms_f32), 0},
-#endif
     {NULL},
 };

@@ -27,15 +27,6 @@ TAMIS_INLINE size_t row_of_sums(int count)
     return ((size_t)count + N32 - 1) / N32 * N32 + 4 * N32;
 }
 
-TAMIS_INLINE tv_f32 multiply_add(tv_f32 a, tv_f32 b, tv_f32 c)
-{
-#if defined(TAMIS_HAVE_FMA)
-    return tv_fma_f32(a, b, c);
-#else
-    return a * b + c;
-#endif
-}
-
 /* Whether all lanes are finite: then 0 times them is 0. */
 TAMIS_INLINE int all_finite(tv_f32 any)
 {
@@ -95,6 +86,10 @@ TAMIS_INLINE tv_f32 load_line(const struct lines *l, int i)
         l->type == TAMIS_U16 ? tv_load_widen_u16(row) : tv_load_widen_s16(row), tv_f32);
 }
 
+/* What is summed, by taps in units of 2^-24: 16-bit samples, in at most 42 bits; sums of such, in
+ * units of 2^-48; differences from the sample in the middle, of those and of f32. */
+enum terms { SAMPLES, SUMS, FUSED_DIFFERENCES, DIFFERENCES };
+
 /* Lines -j .. 3-j and j .. 3+j, which outputs 0 .. 3 meet at tap j; from one tap to the next they
  * move to another output. After k turns, output y has up[y - k] and down[y + k], modulo ROWS. */
 struct window {
@@ -102,62 +97,66 @@ struct window {
 };
 
 TAMIS_INLINE void add_tap(struct window *w, const struct lines *l, float tap, int j, int k,
-                          int differences)
+                          enum terms terms)
 {
+    enum tv_sums sums = terms == DIFFERENCES ? TV_SUMS_ROUGH
+                        : terms == SAMPLES   ? TV_SUMS_FIT
+                                             : TV_SUMS_NORMAL;
     w->up[-k & 3] = load_line(l, -j);
     w->down[(3 + k) & 3] = load_line(l, 3 + j);
     for (int y = 0; y < ROWS; y++) {
         tv_f32 both = w->up[(y - k) & 3] + w->down[(y + k) & 3];
-        w->sum[y] = multiply_add(splat(tap), differences ? both - w->twice[y] : both, w->sum[y]);
+        if (terms >= FUSED_DIFFERENCES)
+            both -= w->twice[y];
+        w->sum[y] = tv_fma_sum_f32(splat(tap), both, w->sum[y], sums);
     }
 }
 
-/* With differences as f32 is computed, else as 16-bit types are. */
 TAMIS_INLINE void filter_block(struct window *w, const struct lines *l,
-                               const struct gaussian_axis *a, int radius, int differences)
+                               const struct gaussian_axis *a, int radius, enum terms terms)
 {
     for (int y = 0; y < ROWS; y++) {
         tv_f32 v = load_line(l, y);
         w->up[y] = w->down[y] = v;
         w->twice[y] = v + v;
-        w->sum[y] = differences ? v : splat(a->f[0]) * v;
+        w->sum[y] = terms >= FUSED_DIFFERENCES ? v : splat(a->f[0]) * v;
     }
     int j = 1;
     for (; j + 3 <= radius; j += 4) {
-        add_tap(w, l, a->f[j], j, 1, differences);
-        add_tap(w, l, a->f[j + 1], j + 1, 2, differences);
-        add_tap(w, l, a->f[j + 2], j + 2, 3, differences);
-        add_tap(w, l, a->f[j + 3], j + 3, 4, differences);
+        add_tap(w, l, a->f[j], j, 1, terms);
+        add_tap(w, l, a->f[j + 1], j + 1, 2, terms);
+        add_tap(w, l, a->f[j + 2], j + 2, 3, terms);
+        add_tap(w, l, a->f[j + 3], j + 3, 4, terms);
     }
     if (j <= radius)
-        add_tap(w, l, a->f[j], j, 1, differences);
+        add_tap(w, l, a->f[j], j, 1, terms);
     if (j + 1 <= radius)
-        add_tap(w, l, a->f[j + 1], j + 1, 2, differences);
+        add_tap(w, l, a->f[j + 1], j + 1, 2, terms);
     if (j + 2 <= radius)
-        add_tap(w, l, a->f[j + 2], j + 2, 3, differences);
+        add_tap(w, l, a->f[j + 2], j + 2, 3, terms);
 }
 
 /* Where column sums are not finite, returns 0. */
 TAMIS_INLINE int columns_block(const struct lines *l, const struct gaussian_axis *a, int radius,
-                               float *out, size_t stride)
+                               enum terms terms, float *out, size_t stride)
 {
     struct window w;
-    int differences = l->type == TAMIS_F32;
-    filter_block(&w, l, a, radius, differences);
+    filter_block(&w, l, a, radius, terms);
     for (int y = 0; y < ROWS; y++)
         tv_store_f32(out + (size_t)y * stride, w.sum[y]);
-    return !differences || all_finite((w.sum[0] + w.sum[1]) * 0 + (w.sum[2] + w.sum[3]) * 0);
+    return terms != DIFFERENCES ||
+           all_finite((w.sum[0] + w.sum[1]) * 0 + (w.sum[2] + w.sum[3]) * 0);
 }
 
 /* Sums of samples first .. first+count-1 for ROWS output rows; rows[last] is the last source row.
  */
 TAMIS_INLINE void columns(const void *const *rows, int last, const struct gaussian_axis *a,
-                          int radius, tamis_type type, ptrdiff_t first, int count, float *sums,
-                          size_t stride)
+                          int radius, tamis_type type, enum terms terms, ptrdiff_t first, int count,
+                          float *sums, size_t stride)
 {
     for (int x = 0; x < count; x += N32) {
         struct lines l = {.rows = rows, .last = last, .type = type, .at = first + x};
-        if (columns_block(&l, a, radius, sums + x, stride))
+        if (columns_block(&l, a, radius, terms, sums + x, stride))
             continue;
         for (int y = 0; y < ROWS && y + radius <= last; y++)
             for (int i = x; i < count && i < x + N32; i++)
@@ -212,7 +211,7 @@ static tv_f32 exact_lanes(tv_f32 v, const float *center, const struct gaussian_a
 
 /* Filters n lines in place: line i holds sample i - radius * step before and output i after. */
 TAMIS_INLINE void filter_lines(float *lines, const struct gaussian_axis *a, int radius, int step,
-                               int n, int rows, int differences)
+                               int n, int rows, enum terms terms)
 {
     ptrdiff_t next = (ptrdiff_t)step * N32;
     for (int x = 0; x < n; x += ROWS * step) {
@@ -220,8 +219,9 @@ TAMIS_INLINE void filter_lines(float *lines, const struct gaussian_axis *a, int 
             float *out = lines + (ptrdiff_t)(x + c) * N32, *center = out + radius * next;
             struct lines l = {.sums = center, .step = next};
             struct window w;
-            filter_block(&w, &l, a, radius, differences);
-            if (differences && !all_finite((w.sum[0] + w.sum[1]) * 0 + (w.sum[2] + w.sum[3]) * 0))
+            filter_block(&w, &l, a, radius, terms);
+            if (terms == DIFFERENCES &&
+                !all_finite((w.sum[0] + w.sum[1]) * 0 + (w.sum[2] + w.sum[3]) * 0))
                 for (int y = 0; y < ROWS && x + c + y * step < n; y++)
                     w.sum[y] = exact_lanes(w.sum[y], center + y * next, a, (int)next, rows);
             for (int y = 0; y < ROWS; y++)

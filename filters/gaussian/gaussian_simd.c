@@ -11,8 +11,6 @@ static int columns_of(const tamis_tile *t, const struct gaussian_coef *c)
 
 /* ---- u16 and s16: binary32, fused */
 
-#if defined(TAMIS_HAVE_FMA)
-
 /* sums points at the sum of the first output sample. */
 TAMIS_INLINE void row_16(const float *sums, const struct gaussian_axis *a, int radius, int step,
                          int n, uint16_t *dst)
@@ -25,9 +23,9 @@ TAMIS_INLINE void row_16(const float *sums, const struct gaussian_axis *a, int r
         for (int j = 1; j <= radius; j++) {
             for (int u = 0; u < UNROLL; u++) {
                 const float *at = sums + x + u * N32;
-                sum[u] =
-                    tv_fma_f32(splat(a->f[j]),
-                               tv_load_f32(at - j * step) + tv_load_f32(at + j * step), sum[u]);
+                sum[u] = tv_fma_sum_f32(splat(a->f[j]),
+                                        tv_load_f32(at - j * step) + tv_load_f32(at + j * step),
+                                        sum[u], TV_SUMS_NORMAL);
             }
         }
         for (int u = 0; u < UNROLL && x + u * N32 < n; u += 2) {
@@ -44,15 +42,13 @@ TAMIS_INLINE void tile_16(const tamis_tile *t, const struct gaussian_coef *c, fl
     int n = t->w * t->step, count = columns_of(t, c);
     size_t stride = row_of_sums(count);
     for (int y = 0; y < t->h; y += ROWS) {
-        columns(t->src[0] + y, t->h - 1 - y + ry, &c->y, ry, type, -(ptrdiff_t)rx * t->step, count,
-                sums, stride);
+        columns(t->src[0] + y, t->h - 1 - y + ry, &c->y, ry, type, SAMPLES,
+                -(ptrdiff_t)rx * t->step, count, sums, stride);
         for (int i = 0; i < ROWS && y + i < t->h; i++)
             row_16(sums + (size_t)i * stride + rx * t->step, &c->x, rx, t->step, n,
                    (uint16_t *)(void *)((char *)t->dst[0] + (y + i) * t->dst_stride[0]));
     }
 }
-
-#endif
 
 /* ---- f32 */
 
@@ -77,7 +73,7 @@ TAMIS_INLINE int row_block(const float *at, const struct gaussian_axis *a, int r
         for (int u = 0; u < UNROLL_F32; u++) {
             const float *p = at + u * N32;
             tv_f32 both = tv_load_f32(p - j * step) + tv_load_f32(p + j * step);
-            sum[u] = multiply_add(splat(a->f[j]), both - twice[u], sum[u]);
+            sum[u] = tv_fma_sum_f32(splat(a->f[j]), both - twice[u], sum[u], TV_SUMS_ROUGH);
         }
     }
     for (int u = 0; u < UNROLL_F32; u++) {
@@ -109,8 +105,8 @@ TAMIS_INLINE void tile_f32(const tamis_tile *t, const struct gaussian_coef *c, f
     int count = columns_of(t, c);
     size_t stride = row_of_sums(count);
     for (int y = 0; y < t->h; y += ROWS) {
-        columns(t->src[0] + y, t->h - 1 - y + ry, &c->y, ry, TAMIS_F32, -(ptrdiff_t)rx * t->step,
-                count, sums, stride);
+        columns(t->src[0] + y, t->h - 1 - y + ry, &c->y, ry, TAMIS_F32, DIFFERENCES,
+                -(ptrdiff_t)rx * t->step, count, sums, stride);
         for (int i = 0; i < ROWS && y + i < t->h; i++)
             row_f32(sums + (size_t)i * stride + rx * t->step, &c->x, rx, t->step, t->w * t->step,
                     (float *)(void *)((char *)t->dst[0] + (y + i) * t->dst_stride[0]));
@@ -130,7 +126,8 @@ TAMIS_INLINE void band_columns(const tamis_tile *t, const struct gaussian_coef *
         const void *const *src = t->src[0] + y + i;
         int last = t->h - 1 - y - i + ry;
         float *out = sums + i * CHUNK_STRIDE;
-        columns(src, last, &c->y, ry, type, first, count, out, CHUNK_STRIDE);
+        columns(src, last, &c->y, ry, type, type == TAMIS_F32 ? DIFFERENCES : SAMPLES, first, count,
+                out, CHUNK_STRIDE);
     }
 }
 
@@ -173,14 +170,13 @@ TAMIS_INLINE void tile_bands(const tamis_tile *t, const struct gaussian_coef *c,
             band_columns(t, c, y, rows, type, x, m, scratch);
             transpose_from(scratch, CHUNK_STRIDE, m, lines + (size_t)x * N32);
         }
-        filter_lines(lines, &c->x, c->x.radius, t->step, n, rows, type == TAMIS_F32);
+        filter_lines(lines, &c->x, c->x.radius, t->step, n, rows,
+                     type == TAMIS_F32 ? DIFFERENCES : SUMS);
         store_lines(t, y, rows, type, lines);
     }
 }
 
 /* ---- kernels */
-
-#if defined(TAMIS_HAVE_FMA)
 
 TAMIS_INLINE void any_16(const tamis_tile *t, const struct gaussian_coef *c, void *scratch,
                          tamis_type type)
@@ -204,8 +200,6 @@ static void TAMIS_FN(gaussian_s16)(const tamis_tile *t, const void *coef, void *
     any_16(t, coef, scratch, TAMIS_S16);
 }
 
-#endif
-
 static void TAMIS_FN(gaussian_f32)(const tamis_tile *t, const void *coef, void *scratch)
 {
     const struct gaussian_coef *c = coef;
@@ -221,7 +215,6 @@ static void TAMIS_FN(gaussian_f32)(const tamis_tile *t, const void *coef, void *
 extern const tamis_kernel TAMIS_FN(gaussian_kernels)[];
 const tamis_kernel TAMIS_FN(gaussian_kernels)[] = {
     {"separable", TAMIS_U8, TV_CPU, TAMIS_FN(tamis_priv_gaussian_u8), 0},
-#if defined(TAMIS_HAVE_FMA)
     {"grid", TAMIS_U8, TV_CPU, TAMIS_FN(tamis_priv_gaussian_grid_u8), 0},
     {"grid", TAMIS_U16, TV_CPU, TAMIS_FN(tamis_priv_gaussian_grid_u16), 0},
     {"grid", TAMIS_S16, TV_CPU, TAMIS_FN(tamis_priv_gaussian_grid_s16), 0},
@@ -229,7 +222,6 @@ const tamis_kernel TAMIS_FN(gaussian_kernels)[] = {
     {"grid", TAMIS_F32, TV_CPU, TAMIS_FN(tamis_priv_gaussian_grid_f32), 1e-6},
     {"separable", TAMIS_U16, TV_CPU, TAMIS_FN(gaussian_u16), 0},
     {"separable", TAMIS_S16, TV_CPU, TAMIS_FN(gaussian_s16), 0},
-#endif
     /* Two passes of sums that each round like 2^-24 of their differences from the center. */
     {"separable", TAMIS_F32, TV_CPU, TAMIS_FN(gaussian_f32), 1e-6},
     {NULL},

@@ -6,14 +6,12 @@
  * memory or is not stored. */
 #include "gaussian_lines.h"
 
-#if defined(TAMIS_HAVE_FMA)
-
 /* Samples of a row that are transposed together; a row of such blocks. */
 enum { CHUNK = 64, CHUNK_STRIDE = CHUNK + 16 };
 
 /* Constants must stay as they are in f32, so its sums are of weighted differences from a sample in
  * the middle; of halves, since a difference of large samples may be beyond binary32. */
-#define DIFFERENCES(type) ((type) == TAMIS_F32)
+#define OF_DIFFERENCES(type) ((type) == TAMIS_F32)
 
 struct grid_run {
     const tamis_tile *t;
@@ -54,11 +52,11 @@ struct sums {
 };
 
 TAMIS_INLINE void add_line(struct sums *s, tv_f32 v, const float *down, int step, int k,
-                           int differences)
+                           int differences, enum tv_sums sums)
 {
     for (int i = 0; i < 3; i++) {
-        tv_f32 d = differences ? tv_fma_f32(v, splat(0.5f), s->middle[i]) : v;
-        s->sum[i] = tv_fma_f32(splat(down[i * step + k]), d, s->sum[i]);
+        tv_f32 d = differences ? tv_fma_sum_f32(v, splat(0.5f), s->middle[i], TV_SUMS_ROUGH) : v;
+        s->sum[i] = tv_fma_sum_f32(splat(down[i * step + k]), d, s->sum[i], sums);
     }
 }
 
@@ -94,10 +92,11 @@ TAMIS_INLINE void load_middle(struct sums *s, int i, const struct source *src, p
 /* Sums of rows first .. first+N32-1 of the grid for COLUMNS_AT_ONCE vectors. Group g of step source
  * rows ends the grid's row g-2. Returns 0, with carry as it was, where a sum is not finite. */
 TAMIS_INLINE int down_columns(const struct source *src, const struct gaussian_grid *g, int first,
-                              tamis_type type, int clean, float *const carry[2], float *out)
+                              tamis_type type, int clean, enum tv_sums sums, float *const carry[2],
+                              float *out)
 {
     enum { MOST = 4 };
-    int count = COLUMNS_AT_ONCE(type), differences = DIFFERENCES(type), step = g->step;
+    int count = COLUMNS_AT_ONCE(type), differences = OF_DIFFERENCES(type), step = g->step;
     struct sums s[MOST];
     tv_f32 zero = {0}; /* or NaN */
     for (int u = 0; u < count; u++) {
@@ -119,7 +118,7 @@ TAMIS_INLINE int down_columns(const struct source *src, const struct gaussian_gr
             const void *p = src->rows[row < src->last ? row : src->last];
             for (int u = 0; u < count; u++)
                 add_line(&s[u], load_level(p, src->at + u * N32, type, clean), g->down, step, k,
-                         differences);
+                         differences, sums);
         }
         for (int u = 0; u < count; u++) {
             tv_f32 v = next_sum(&s[u], differences);
@@ -154,7 +153,8 @@ TAMIS_INLINE void down_lines(const struct grid_run *r, int differences)
             if (differences && group < r->columns)
                 s.middle[0] = tv_load_f32(at + (3 * step / 2 - 1) * next) * -0.5f;
             for (int k = 0; k < step; k++)
-                add_line(&s, tv_load_f32(at + k * next), g->down, step, k, differences);
+                add_line(&s, tv_load_f32(at + k * next), g->down, step, k, differences,
+                         differences ? TV_SUMS_ROUGH : TV_SUMS_ANY);
             tv_f32 v = next_sum(&s, differences);
             if (group >= 2)
                 tv_store_f32(r->coarse + ((ptrdiff_t)(group - 2) * channels + c) * N32, v);
@@ -162,28 +162,52 @@ TAMIS_INLINE void down_lines(const struct grid_run *r, int differences)
     }
 }
 
+TAMIS_INLINE enum terms terms_of(tamis_type type)
+{
+    return type == TAMIS_F32 ? DIFFERENCES : FUSED_DIFFERENCES;
+}
+
+/* Columns of integers have weights in units of 1 / step^3: 24 bits may hold all their sums, and 53
+ * do, for no step is as large as 2^12. */
+TAMIS_INLINE enum tv_sums sums_of_columns(int step, tamis_type type)
+{
+    int bits = type == TAMIS_U8 ? 8 : 16;
+    return type == TAMIS_F32 || step <= 1 << (24 - bits) / 3 ? TV_SUMS_ROUGH : TV_SUMS_FIT;
+}
+
+/* Columns of the tile to rows of the grid, for one chunk at sample x of the tile. */
+TAMIS_INLINE void grid_chunk(struct grid_run *r, int first, int x, tamis_type type,
+                             enum tv_sums sums)
+{
+    const struct gaussian_grid *gx = &r->c->grid_x, *gy = &r->c->grid_y;
+    int first_x = r->part.x - r->part.phase_x - (2 + gx->smooth.radius) * gx->step;
+    int first_y = r->part.y - r->part.phase_y - (2 + gy->smooth.radius) * gy->step;
+    for (int u = 0; u < CHUNK; u += COLUMNS_AT_ONCE(type) * N32) {
+        struct source src = {r->t->src[0] + first_y, (r->rows + 2) * gy->step - 1,
+                             (ptrdiff_t)first_x * r->t->step + x + u};
+        float *carry[2] = {r->carry[0] + x + u, r->carry[1] + x + u};
+        if (!down_columns(&src, gy, first, type, 0, sums, carry, r->chunk + u)) {
+            r->special = 1;
+            down_columns(&src, gy, first, type, 1, sums, carry, r->chunk + u);
+        }
+    }
+}
+
 /* Rows first .. first+N32-1 of the grid, filtered along the rows. */
 TAMIS_INLINE void grid_rows(struct grid_run *r, int first, tamis_type type)
 {
-    const struct gaussian_grid *gx = &r->c->grid_x, *gy = &r->c->grid_y;
+    const struct gaussian_grid *gx = &r->c->grid_x;
     int channels = r->t->step, radius = gx->smooth.radius;
-    int first_x = r->part.x - r->part.phase_x - (2 + radius) * gx->step;
-    int first_y = r->part.y - r->part.phase_y - (2 + gy->smooth.radius) * gy->step;
     for (int x = 0; x < r->samples; x += CHUNK) {
-        for (int u = 0; u < CHUNK; u += COLUMNS_AT_ONCE(type) * N32) {
-            struct source src = {r->t->src[0] + first_y, (r->rows + 2) * gy->step - 1,
-                                 (ptrdiff_t)first_x * channels + x + u};
-            float *carry[2] = {r->carry[0] + x + u, r->carry[1] + x + u};
-            if (!down_columns(&src, gy, first, type, 0, carry, r->chunk + u)) {
-                r->special = 1;
-                down_columns(&src, gy, first, type, 1, carry, r->chunk + u);
-            }
-        }
+        if (!TV_SUMS_MATTER || sums_of_columns(r->c->grid_y.step, type) == TV_SUMS_ROUGH)
+            grid_chunk(r, first, x, type, TV_SUMS_ROUGH);
+        else
+            grid_chunk(r, first, x, type, TV_SUMS_FIT);
         transpose_from(r->chunk, CHUNK_STRIDE, CHUNK, r->lines + (size_t)x * N32);
     }
-    down_lines(r, DIFFERENCES(type));
+    down_lines(r, OF_DIFFERENCES(type));
     int n = (r->columns - 2 * radius) * channels;
-    filter_lines(r->coarse, &gx->smooth, radius, channels, n, N32, 1);
+    filter_lines(r->coarse, &gx->smooth, radius, channels, n, N32, terms_of(type));
     for (int x = 0; x < n; x += N32) {
         tv_f32 v[N32];
         for (int i = 0; i < N32; i++)
@@ -206,7 +230,8 @@ TAMIS_INLINE struct between make_between(tv_f32 a, tv_f32 b, tv_f32 c, int diffe
     if (!differences)
         return (struct between){b, a - b, c - b};
     tv_f32 base = b * -0.5f, half = splat(0.5f);
-    return (struct between){base, tv_fma_f32(a, half, base), tv_fma_f32(c, half, base)};
+    return (struct between){base, tv_fma_sum_f32(a, half, base, TV_SUMS_ROUGH),
+                            tv_fma_sum_f32(c, half, base, TV_SUMS_ROUGH)};
 }
 
 TAMIS_INLINE tv_f32 raise(const struct between *b, const struct gaussian_grid *g, int phase,
@@ -215,18 +240,20 @@ TAMIS_INLINE tv_f32 raise(const struct between *b, const struct gaussian_grid *g
     tv_f32 before = splat(g->up[2 * g->step + phase]), after = splat(g->up[phase]);
     if (!differences)
         return tv_fma_f32(after, b->after, tv_fma_f32(before, b->before, b->base));
-    return (tv_fma_f32(after, b->after, before * b->before) - b->base) * 2;
+    return (tv_fma_sum_f32(after, b->after, before * b->before, TV_SUMS_ROUGH) - b->base) * 2;
 }
 
 /* Rows first .. first+N32-1 of the grid, filtered down the columns, at all columns of the tile. */
-TAMIS_INLINE void raise_rows(const struct grid_run *r, int first, int differences)
+TAMIS_INLINE void raise_rows(const struct grid_run *r, int first, tamis_type type)
 {
     const struct gaussian_grid *g = &r->c->grid_x;
     const struct gaussian_axis *ay = &r->c->grid_y.smooth;
     int channels = r->t->step, n = (r->columns - 2 * g->smooth.radius) * channels;
+    int differences = OF_DIFFERENCES(type);
     for (int i = 0; i < N32; i += ROWS)
         columns(r->rows_of_grid + first + i + ay->radius, r->rows - 1 - first - i - ay->radius, ay,
-                ay->radius, TAMIS_F32, 0, n, r->smooth + (size_t)i * r->stride, r->stride);
+                ay->radius, TAMIS_F32, terms_of(type), 0, n, r->smooth + (size_t)i * r->stride,
+                r->stride);
     transpose_from(r->smooth, r->stride, n, r->coarse);
     for (int u = 0; u * g->step < r->part.phase_x + r->part.w; u++) {
         int x = u * g->step - r->part.phase_x;
@@ -289,7 +316,7 @@ TAMIS_INLINE void store_levels(char *row, ptrdiff_t at, const tv_f32 v[UP], int 
 TAMIS_INLINE void store_rows(const struct grid_run *r, int i, int y, int from, int to,
                              tamis_type type)
 {
-    int n = r->part.w * r->t->step, differences = DIFFERENCES(type);
+    int n = r->part.w * r->t->step, differences = OF_DIFFERENCES(type);
     const float *rows = r->raised + (size_t)i * r->sums;
     ptrdiff_t at = (ptrdiff_t)r->part.x * r->t->step;
     for (int x = 0; x < n; x += UP * N32) {
@@ -314,7 +341,7 @@ TAMIS_INLINE void raise_part(const struct grid_run *r, tamis_type type)
     const struct gaussian_grid *g = &r->c->grid_y;
     int rows = r->rows - 2 * g->smooth.radius, end = r->part.phase_y + r->part.h;
     for (int first = 0; first < rows; first += N32) {
-        raise_rows(r, first, DIFFERENCES(type));
+        raise_rows(r, first, type);
         for (int i = first ? 0 : 2; i < N32; i++) {
             int cell = (first + i - 2) * g->step;
             if (cell < end)
@@ -453,5 +480,3 @@ void TAMIS_FN(tamis_priv_gaussian_grid_f32)(const tamis_tile *t, const void *coe
 {
     tile(t, coef, scratch, TAMIS_F32);
 }
-
-#endif

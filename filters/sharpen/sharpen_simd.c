@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sharpen, a vector at a time: 8 bit by a whole amount in 16-bit lanes, all else in binary32. */
+#include <math.h>
+
 #include "sharpen_kernel.h"
 
 #include "cpu/kernel.h"
-#include "cpu/simd.h"
+#include "cpu/simd_f32.h"
 
 /* ---- whole amounts of 8 bit */
 
@@ -61,11 +63,15 @@ static void whole_u8(const tamis_tile *t, const void *coef, void *scratch)
     }
 }
 
-#if defined(TAMIS_HAVE_FMA)
-
 /* ---- all else */
 
 #define LANES (TV_BYTES / 4)
+
+/* Differences are up to 16 times the range of samples. */
+TAMIS_INLINE enum tv_sums sums_of(tamis_type type, float amount)
+{
+    return tv_sums_of(type, tv_last_bit(amount), 16 * fabsf(amount) + 1);
+}
 
 TAMIS_INLINE tv_f32 load(tamis_type type, const char *row, ptrdiff_t i)
 {
@@ -77,7 +83,7 @@ TAMIS_INLINE tv_f32 load(tamis_type type, const char *row, ptrdiff_t i)
 }
 
 TAMIS_INLINE tv_f32 sharpened(tamis_type type, const char *const *rows, ptrdiff_t i, ptrdiff_t step,
-                              int corners, float amount)
+                              int corners, float amount, enum tv_sums sums)
 {
     tv_f32 center = load(type, rows[1], i);
     tv_f32 sides = (load(type, rows[0], i) + load(type, rows[2], i)) +
@@ -88,7 +94,7 @@ TAMIS_INLINE tv_f32 sharpened(tamis_type type, const char *const *rows, ptrdiff_
                       (load(type, rows[2], i - step) + load(type, rows[2], i + step));
         d = 8.0f * center - (sides + more);
     }
-    return tv_fma_f32((tv_f32){0} + amount, d, center);
+    return tv_fma_by_f32(amount, d, center, sums);
 }
 
 /* Clipped before it is rounded, which any amount can make large. */
@@ -99,16 +105,16 @@ TAMIS_INLINE tv_s32 level(tamis_type type, tv_f32 v)
 }
 
 TAMIS_INLINE void any_row(tamis_type type, const char *const *rows, char *dst, int n,
-                          ptrdiff_t step, int corners, float amount)
+                          ptrdiff_t step, int corners, float amount, enum tv_sums sums)
 {
     int size = (int)tamis_type_size(type), at_once = TV_BYTES / size;
     for (int i = 0; i < n; i += at_once) {
         tv_u8 v;
-        tv_f32 low = sharpened(type, rows, i, step, corners, amount);
+        tv_f32 low = sharpened(type, rows, i, step, corners, amount, sums);
         if (type == TAMIS_F32) {
             v = (tv_u8)low;
         } else {
-            tv_f32 high = sharpened(type, rows, i + LANES, step, corners, amount);
+            tv_f32 high = sharpened(type, rows, i + LANES, step, corners, amount, sums);
             v = (tv_u8)tv_narrow_s32(level(type, low), level(type, high));
         }
         if (n - i >= at_once)
@@ -118,50 +124,69 @@ TAMIS_INLINE void any_row(tamis_type type, const char *const *rows, char *dst, i
     }
 }
 
-TAMIS_INLINE void any(tamis_type type, const tamis_tile *t, const sharpen_coef *k)
+TAMIS_INLINE void any_tile(tamis_type type, const tamis_tile *t, const sharpen_coef *k,
+                           enum tv_sums sums)
 {
     for (int y = 0; y < t->h; y++) {
         const char *const rows[3] = {t->src[0][y - 1], t->src[0][y], t->src[0][y + 1]};
         char *dst = (char *)t->dst[0] + y * t->dst_stride[0];
         if (k->corners)
-            any_row(type, rows, dst, t->w * t->step, t->step, 1, k->amount);
+            any_row(type, rows, dst, t->w * t->step, t->step, 1, k->amount, sums);
         else
-            any_row(type, rows, dst, t->w * t->step, t->step, 0, k->amount);
+            any_row(type, rows, dst, t->w * t->step, t->step, 0, k->amount, sums);
     }
 }
 
-/* 8 bit: the difference in 16-bit lanes, then half of them at a time. */
-TAMIS_INLINE tv_s32 scaled(tv_s16h center, tv_s16h d, float amount)
+TAMIS_INLINE void any(tamis_type type, const tamis_tile *t, const sharpen_coef *k)
 {
-    tv_f32 v = tv_fma_f32((tv_f32){0} + amount, __builtin_convertvector(d, tv_f32),
-                          __builtin_convertvector(center, tv_f32));
+    if (sums_of(type, k->amount) == TV_SUMS_FIT)
+        any_tile(type, t, k, TV_SUMS_FIT);
+    else
+        any_tile(type, t, k, TV_SUMS_ANY);
+}
+
+/* 8 bit: the difference in 16-bit lanes, then half of them at a time. */
+TAMIS_INLINE tv_s32 scaled(tv_s16h center, tv_s16h d, float amount, enum tv_sums sums)
+{
+    tv_f32 v = tv_fma_by_f32(amount, __builtin_convertvector(d, tv_f32),
+                             __builtin_convertvector(center, tv_f32), sums);
     return tv_round_f32(tv_min_f32(tv_max_f32(v, (tv_f32){0}), (tv_f32){0} + 255.0f));
 }
 
 TAMIS_INLINE tv_u16 any_block_u8(const uint8_t *const *rows, ptrdiff_t i, const sharpen_coef *k,
-                                 ptrdiff_t step)
+                                 ptrdiff_t step, enum tv_sums sums)
 {
     tv_s16h center[2], d[2];
     tv_s16 whole = tv_load_widen_u8(rows[1] + i),
            all = difference(rows, whole, i, step, k->corners);
     memcpy(center, &whole, sizeof center);
     memcpy(d, &all, sizeof d);
-    return tv_narrow_s32(scaled(center[0], d[0], k->amount), scaled(center[1], d[1], k->amount));
+    return tv_narrow_s32(scaled(center[0], d[0], k->amount, sums),
+                         scaled(center[1], d[1], k->amount, sums));
 }
 
-static void any_u8(const tamis_tile *t, const void *coef, void *scratch)
+TAMIS_INLINE void any_tile_u8(const tamis_tile *t, const sharpen_coef *k, enum tv_sums sums)
 {
     int n = t->w * t->step;
-    (void)scratch;
     for (int y = 0; y < t->h; y++) {
         const uint8_t *const rows[3] = {t->src[0][y - 1], t->src[0][y], t->src[0][y + 1]};
         uint8_t *dst = (uint8_t *)t->dst[0] + y * t->dst_stride[0];
         for (int i = 0; i < n; i += TV_BYTES) {
-            tv_u8 v = tv_narrow_u16(any_block_u8(rows, i, coef, t->step),
-                                    any_block_u8(rows, i + HALF, coef, t->step));
+            tv_u8 v = tv_narrow_u16(any_block_u8(rows, i, k, t->step, sums),
+                                    any_block_u8(rows, i + HALF, k, t->step, sums));
             tv_store_first(dst + i, v, n - i < TV_BYTES ? (size_t)(n - i) : TV_BYTES);
         }
     }
+}
+
+static void any_u8(const tamis_tile *t, const void *coef, void *scratch)
+{
+    const sharpen_coef *k = coef;
+    (void)scratch;
+    if (sums_of(TAMIS_U8, k->amount) == TV_SUMS_FIT)
+        any_tile_u8(t, k, TV_SUMS_FIT);
+    else
+        any_tile_u8(t, k, TV_SUMS_ANY);
 }
 
 #define ROW(suffix, type)                                                                          \
@@ -173,16 +198,10 @@ static void any_u8(const tamis_tile *t, const void *coef, void *scratch)
 ROW(u16, TAMIS_U16)
 ROW(s16, TAMIS_S16)
 ROW(f32, TAMIS_F32)
-
-#endif
+#undef ROW
 
 const tamis_kernel TAMIS_FN(sharpen_kernels)[] = {
-    {"whole", TAMIS_U8, TV_CPU, whole_u8, 0},
-#if defined(TAMIS_HAVE_FMA)
-    {"any", TAMIS_U8, TV_CPU, any_u8, 0},
-    {"any", TAMIS_U16, TV_CPU, any_u16, 0},
-    {"any", TAMIS_S16, TV_CPU, any_s16, 0},
-    {"any", TAMIS_F32, TV_CPU, any_f32, 0},
-#endif
-    {.fn = NULL},
+    {"whole", TAMIS_U8, TV_CPU, whole_u8, 0}, {"any", TAMIS_U8, TV_CPU, any_u8, 0},
+    {"any", TAMIS_U16, TV_CPU, any_u16, 0},   {"any", TAMIS_S16, TV_CPU, any_s16, 0},
+    {"any", TAMIS_F32, TV_CPU, any_f32, 0},   {NULL},
 };
