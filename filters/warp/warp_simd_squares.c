@@ -325,9 +325,9 @@ TAMIS_INLINE void square_16(const struct square *s, const char *p, ptrdiff_t str
     __m256i rows = _mm512_cvtepi32_epi16((__m512i)tv_round_f32(v));
     __m128i first = _mm256_castsi256_si128(rows), last = _mm256_extracti128_si256(rows, 1);
     _mm_storel_epi64((__m128i *)(void *)out, first);
-    _mm_storeh_pd((double *)(void *)(out + pitch), (__m128d)first);
+    _mm_storel_epi64((__m128i *)(void *)(out + pitch), _mm_unpackhi_epi64(first, first));
     _mm_storel_epi64((__m128i *)(void *)(out + 2 * pitch), last);
-    _mm_storeh_pd((double *)(void *)(out + 3 * pitch), (__m128d)last);
+    _mm_storel_epi64((__m128i *)(void *)(out + 3 * pitch), _mm_unpackhi_epi64(last, last));
 }
 
 TAMIS_INLINE void square_f32(const struct square *s, const char *p, ptrdiff_t stride, char *out,
