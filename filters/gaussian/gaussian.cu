@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The separable Gaussian on a device, with the arithmetic that gaussian.c states for each type.
  *
- * A block makes column sums for a strip of the image, a few rows at a time, each thread those of
- * four samples side by side, leaves them in shared memory and sums across: the image is read once
- * and written once. Windows too wide for a strip go through device memory. */
+ * Small windows: gaussian_march.cuh. For others, a block makes column sums for a strip of the
+ * image, a few rows at a time, each thread those of four samples side by side, leaves them in
+ * shared memory and sums across: the image is read once and written once. Windows too wide for a
+ * strip go through device memory. */
 #include "kernel.cuh"
 
 #include "gaussian_kernel.h"
+#include "gaussian_march.cuh"
 
 enum { THREADS = 128, STRIP = 4 * THREADS, MAX_SIDE = STRIP / 4 };
 
@@ -21,6 +23,7 @@ struct taps {
 
 struct gaussian_state {
     struct taps x, y;
+    struct march_taps march;
 };
 
 template <typename T> struct args {
@@ -253,7 +256,9 @@ strip_columns(const args<typename P::sample> &a, int i, int y)
     return c;
 }
 
-template <typename P> __global__ void __launch_bounds__(THREADS) strips(args<typename P::sample> a)
+template <typename P>
+__global__ void __launch_bounds__(THREADS)
+    strips(const __grid_constant__ args<typename P::sample> a)
 {
     typedef typename P::sum sum;
     __shared__ sum sums[P::ROWS][STRIP];
@@ -282,7 +287,8 @@ template <typename P> __global__ void __launch_bounds__(THREADS) strips(args<typ
 
 /* Column sums of all samples that the part's rows need. */
 template <typename P>
-__global__ void __launch_bounds__(THREADS) columns_to_memory(args<typename P::sample> a)
+__global__ void __launch_bounds__(THREADS)
+    columns_to_memory(const __grid_constant__ args<typename P::sample> a)
 {
     typedef typename P::sum sum;
     int count = a.out.w * a.step + 2 * a.side;
@@ -300,7 +306,8 @@ __global__ void __launch_bounds__(THREADS) columns_to_memory(args<typename P::sa
 }
 
 template <typename P>
-__global__ void __launch_bounds__(THREADS) rows_from_memory(args<typename P::sample> a)
+__global__ void __launch_bounds__(THREADS)
+    rows_from_memory(const __grid_constant__ args<typename P::sample> a)
 {
     typedef typename P::sum sum;
     int i = (int)(blockIdx.x % a.strips) * THREADS + threadIdx.x;
@@ -357,12 +364,67 @@ static tamis_status launch_wide(const tamis_gpu_work *w, args<typename P::sample
     return tamis_cuda_launched("gaussian rows", fault);
 }
 
-template <typename P>
+/* ---- small windows */
+
+/* Blocks enough for any device, and rows enough for the window above to cost little. */
+static int march_rows(int64_t strips, int planes, int32_t h, int radius)
+{
+    int rows = 64;
+    while (rows > 8 && rows > 2 * radius && strips * planes * tamis_tiles(h, rows) < 2000)
+        rows /= 2;
+    return rows;
+}
+
+template <typename P, int R, int STEP>
+static tamis_status launch_march(const tamis_gpu_work *w, const struct gaussian_state *s,
+                                 tamis_gpu_fault *fault)
+{
+    typedef typename P::sample T;
+    march_args<T> a;
+    a.in = tamis_inputs_of<T>(w);
+    a.out = tamis_output_of(w);
+    a.taps = s->march;
+    a.shift_x = w->shift_x * STEP;
+    a.shift_y = w->shift_y;
+    a.first = w->part.x * STEP / 4 * 4;
+    a.aligned = w->aligned >= (int)(4 * sizeof(T));
+    int64_t width = (int64_t)(w->part.x + w->part.w) * STEP - a.first;
+    a.strips = tamis_tiles(width, MARCH_STRIP - 2 * ((R * STEP + 3) / 4 * 4));
+    a.rows = march_rows(a.strips, w->planes, w->part.h, R);
+    TAMIS_LAUNCH((march<P, R, STEP>),
+                 tamis_grid(a.strips, tamis_tiles(w->part.h, a.rows), w->planes), MARCH_THREADS, 0,
+                 w->stream, a);
+    return tamis_cuda_launched("gaussian", fault);
+}
+
+/* The kernel for a radius; NULL: there is none. */
+typedef tamis_status (*march_launch)(const tamis_gpu_work *, const struct gaussian_state *,
+                                     tamis_gpu_fault *);
+
+template <typename P> static march_launch find_march(int radius, int step)
+{
+    static const march_launch plain[] = {launch_march<P, 1, 1>, launch_march<P, 2, 1>,
+                                         launch_march<P, 3, 1>, launch_march<P, 4, 1>,
+                                         launch_march<P, 5, 1>, launch_march<P, 7, 1>};
+    static const march_launch color[] = {launch_march<P, 1, 3>, launch_march<P, 2, 3>,
+                                         launch_march<P, 3, 3>};
+    if (step == 1 && radius >= 1 && radius <= 5)
+        return plain[radius - 1];
+    if (step == 1 && radius == 7)
+        return plain[5];
+    return step == 3 && radius >= 1 && radius <= 3 ? color[radius - 1] : NULL;
+}
+
+template <typename P, typename M>
 static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, const void *state,
                            tamis_gpu_fault *fault)
 {
-    args<typename P::sample> a = make_args<P>(w, (const struct gaussian_state *)state);
+    const struct gaussian_state *s = (const struct gaussian_state *)state;
     (void)node;
+    march_launch small = s->x.radius == s->y.radius ? find_march<M>(s->x.radius, w->step) : NULL;
+    if (small)
+        return small(w, s, fault);
+    args<typename P::sample> a = make_args<P>(w, s);
     if (a.side > MAX_SIDE)
         return launch_wide<P>(w, a, fault);
     int64_t width = (int64_t)(w->part.x + w->part.w) * w->step - a.first;
@@ -399,20 +461,44 @@ static bool upload_axis(tamis_gpu_prep *prep, const struct gaussian_axis *a, str
     return t->even && t->odd && t->q && t->f && t->d;
 }
 
+/* f32: taps as f, or for u8 in fixed point, brought to the scale of what they make. */
+static void fill_march(const struct gaussian_coef *c, tamis_type type, struct march_taps *t)
+{
+    if (c->x.radius > MARCH_MAX_RADIUS || c->y.radius > MARCH_MAX_RADIUS)
+        return;
+    t->bits = c->x.bits;
+    t->slack = (float)(2 * c->x.radius + 3) / 131072; /* each sum rounds by 2^-17 at most */
+    for (int i = 0; i <= c->x.radius; i++) {
+        t->q[i] = c->x.q[i];
+        t->across[i] = type == TAMIS_U8 ? (float)ldexp(c->x.q[i], -(c->x.bits + GAUSSIAN_FRACTION))
+                                        : c->x.f[i];
+        t->d_across[i] = c->x.d[i];
+    }
+    for (int i = 0; i <= c->y.radius; i++) {
+        t->down[i] =
+            type == TAMIS_U8 ? (float)ldexp(c->y.q[i], GAUSSIAN_FRACTION - c->y.bits) : c->y.f[i];
+        t->d_down[i] = c->y.d[i];
+    }
+}
+
 static tamis_status prepare(tamis_gpu_prep *prep)
 {
     const struct gaussian_coef *c = (const struct gaussian_coef *)prep->node->coef;
     struct gaussian_state *s = (struct gaussian_state *)prep->alloc(prep, sizeof *s);
     prep->state = s;
+    if (s)
+        fill_march(c, prep->node->work, &s->march);
     return s && upload_axis(prep, &c->x, &s->x) && upload_axis(prep, &c->y, &s->y)
                ? TAMIS_OK
                : TAMIS_ERR_MEMORY;
 }
 
 TAMIS_CUDA_KERNELS(gaussian) = {
-    {"separable", TAMIS_U8, 0, prepare, scratch<fixed>, launch<fixed>},
-    {"separable", TAMIS_U16, 0, prepare, scratch<single<uint16_t>>, launch<single<uint16_t>>},
-    {"separable", TAMIS_S16, 0, prepare, scratch<single<int16_t>>, launch<single<int16_t>>},
-    {"separable", TAMIS_F32, 1e-6, prepare, scratch<centered>, launch<centered>},
+    {"separable", TAMIS_U8, 0, prepare, scratch<fixed>, launch<fixed, march_fixed>},
+    {"separable", TAMIS_U16, 0, prepare, scratch<single<uint16_t>>,
+     launch<single<uint16_t>, march_single<uint16_t>>},
+    {"separable", TAMIS_S16, 0, prepare, scratch<single<int16_t>>,
+     launch<single<int16_t>, march_single<int16_t>>},
+    {"separable", TAMIS_F32, 1e-6, prepare, scratch<centered>, launch<centered, march_centered>},
     {},
 };

@@ -229,8 +229,9 @@ tamis_status tamis_device_describe(tamis_ctx *ctx, int index, tamis_device_info 
 
 static tamis_status fail_alloc(tamis_ctx *ctx, tamis_status status, const tamis_gpu_fault *fault)
 {
-    return status == TAMIS_ERR_MEMORY ? status
-                                      : tamis_priv_fail(ctx, status, "cuda: %s", fault->text);
+    if (status == TAMIS_OK || status == TAMIS_ERR_MEMORY)
+        return status;
+    return tamis_priv_fail(ctx, status, "cuda: %s", fault->text);
 }
 
 static tamis_status device_alloc(tamis_ctx *ctx, void *user, size_t size, void **out)

@@ -29,6 +29,7 @@
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
 #define __restrict__ __restrict
+#define __grid_constant__
 
 struct dim3 {
     unsigned x, y, z;
@@ -168,6 +169,13 @@ template <typename T> static inline T max(T a, T b)
 static inline float __fadd_rn(float a, float b)
 {
     return a + b;
+}
+/* Toward minus infinity. */
+static inline float __fadd_rd(float a, float b)
+{
+    double sum = (double)a + b, back = sum - a, error = (a - (sum - back)) + (b - back);
+    float r = (float)sum;
+    return r > sum || (r == sum && error < 0) ? nextafterf(r, -INFINITY) : r;
 }
 static inline float __fsub_rn(float a, float b)
 {

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The separable Gaussian of small windows: threads march down the image, each with the last 2R+1
+ * rows of four samples in registers. A row's column sums pass to the neighbors through shared
+ * memory. R and the samples of a pixel are known to the compiler. */
+#ifndef TAMIS_GAUSSIAN_MARCH_CUH
+#define TAMIS_GAUSSIAN_MARCH_CUH
+
+#include "kernel.cuh"
+
+enum { MARCH_THREADS = 128, MARCH_STRIP = 4 * MARCH_THREADS, MARCH_MAX_RADIUS = 7 };
+
+/* Taps by distance, as constants of the launch. */
+struct march_taps {
+    float down[MARCH_MAX_RADIUS + 1], across[MARCH_MAX_RADIUS + 1];
+    float slack;                       /* u8: how far binary32 may be off */
+    int q[MARCH_MAX_RADIUS + 1], bits; /* u8, exactly */
+    double d_down[MARCH_MAX_RADIUS + 1], d_across[MARCH_MAX_RADIUS + 1]; /* f32, likewise */
+};
+
+template <typename T> struct march_args {
+    tamis_inputs<T> in;
+    tamis_output out;
+    march_taps taps;
+    int shift_x, shift_y; /* samples, rows */
+    int first;            /* first sample of the first strip's output, a multiple of 4 */
+    int aligned;          /* four samples may be loaded and stored at once */
+    int rows;             /* that a block makes */
+    int64_t strips;       /* in a row */
+};
+
+/* ---- four samples, as they come from memory and go there */
+
+template <typename T> struct march_raw;
+template <> struct march_raw<uint8_t> {
+    uchar4 v;
+};
+template <> struct march_raw<uint16_t> {
+    ushort4 v;
+};
+template <> struct march_raw<int16_t> {
+    short4 v;
+};
+template <> struct march_raw<float> {
+    float4 v;
+};
+
+template <typename T>
+static __device__ __noinline__ march_raw<T> march_load_outside(const tamis_input<T> &in, int i,
+                                                               int y)
+{
+    march_raw<T> r;
+    r.v.x = in.sample(i, y);
+    r.v.y = in.sample(i + 1, y);
+    r.v.z = in.sample(i + 2, y);
+    r.v.w = in.sample(i + 3, y);
+    return r;
+}
+
+template <typename T>
+static __device__ __forceinline__ march_raw<T> march_load(const T *p, bool aligned)
+{
+    march_raw<T> r;
+    if (aligned)
+        return *(const march_raw<T> *)p;
+    r.v.x = p[0];
+    r.v.y = p[1];
+    r.v.z = p[2];
+    r.v.w = p[3];
+    return r;
+}
+
+/* 2^23: adding it leaves a whole number below it in the low bits. */
+#define MARCH_MAGIC 8388608.f
+
+static __device__ __forceinline__ void march_floats(march_raw<uint8_t> r, float *v)
+{
+    unsigned bits;
+    memcpy(&bits, &r, sizeof bits);
+    for (int c = 0; c < 4; c++)
+        v[c] = __fsub_rn(__uint_as_float(__byte_perm(bits, 0x4b000000, 0x7440 + c)), MARCH_MAGIC);
+}
+
+template <typename T> static __device__ __forceinline__ void march_floats(march_raw<T> r, float *v)
+{
+    v[0] = r.v.x;
+    v[1] = r.v.y;
+    v[2] = r.v.z;
+    v[3] = r.v.w;
+}
+
+/* ---- the arithmetic of each type. Rows are ring[(s + j) % K], j = 0 .. 2R; the window of a row of
+ * sums has the four outputs' places at w[side] .. w[side+3]. */
+
+struct march_fixed { /* u8 */
+    typedef uint8_t sample;
+
+    /* All sums are whole numbers below 2^24 and so exact in any order. In 1/128 level. */
+    template <int R>
+    static __device__ __forceinline__ void column(const float (*ring)[4], int s, int c,
+                                                  const march_taps &t, float *out)
+    {
+        float sum = 0.5f;
+        for (int j = 0; j <= 2 * R; j++)
+            sum = fmaf(t.down[j < R ? R - j : j - R], ring[(s + j) % (2 * R + 1)][c], sum);
+        *out = __fsub_rn(__fadd_rd(sum, MARCH_MAGIC), MARCH_MAGIC);
+    }
+
+    static __device__ __forceinline__ unsigned pack(const float *u)
+    {
+        unsigned low = __byte_perm(__float_as_uint(u[0]), __float_as_uint(u[1]), 0x0040);
+        unsigned high = __byte_perm(__float_as_uint(u[2]), __float_as_uint(u[3]), 0x0040);
+        return __byte_perm(low, high, 0x5410);
+    }
+
+    template <int R, int STEP>
+    static __device__ __noinline__ unsigned exact(const float *w, const march_taps &t)
+    {
+        unsigned out = 0;
+        for (int c = 0; c < 4; c++) {
+            int sum = 1 << (t.bits + 6);
+            for (int j = -R; j <= R; j++)
+                sum += t.q[j < 0 ? -j : j] * (int)w[c + j * STEP];
+            out |= (unsigned)(sum >> (t.bits + 7)) << 8 * c;
+        }
+        return out;
+    }
+
+    /* In binary32, which is not exact here: where it may be off, by what it is at most, and the
+     * level is not the same for that, integers decide. */
+    template <int R, int STEP>
+    static __device__ __forceinline__ march_raw<uint8_t> row(const float *w, const march_taps &t)
+    {
+        float high[4], low[4];
+        for (int c = 0; c < 4; c++) {
+            float sum = 0.5f + t.slack;
+            for (int j = -R; j <= R; j++)
+                sum = fmaf(t.across[j < 0 ? -j : j], w[c + j * STEP], sum);
+            high[c] = __fadd_rd(sum, MARCH_MAGIC);
+            low[c] = __fadd_rd(__fsub_rn(sum, 2 * t.slack), MARCH_MAGIC);
+        }
+        unsigned bits = pack(high);
+        if (bits != pack(low)) {
+            float copy[4 + 2 * R * STEP]; /* so that w may stay in registers */
+            for (int i = 0; i < 4 + 2 * R * STEP; i++)
+                copy[i] = w[i - R * STEP];
+            bits = exact<R, STEP>(copy + R * STEP, t);
+        }
+        march_raw<uint8_t> r;
+        memcpy(&r, &bits, sizeof bits);
+        return r;
+    }
+};
+
+template <typename T> struct march_single { /* u16, s16 */
+    typedef T sample;
+
+    template <int R>
+    static __device__ __forceinline__ void column(const float (*ring)[4], int s, int c,
+                                                  const march_taps &t, float *out)
+    {
+        const int K = 2 * R + 1;
+        float sum = __fmul_rn(t.down[0], ring[(s + R) % K][c]);
+        for (int j = 1; j <= R; j++)
+            sum =
+                fmaf(t.down[j], __fadd_rn(ring[(s + R - j) % K][c], ring[(s + R + j) % K][c]), sum);
+        *out = sum;
+    }
+
+    static __device__ __forceinline__ T round(float v)
+    {
+        const float low = T(-1) < 0 ? -32768.f : 0.f, high = T(-1) < 0 ? 32767.f : 65535.f;
+        v = fminf(fmaxf(v, low), high);
+        return (T)__float_as_uint(__fadd_rn(v, 12582912.f)); /* 1.5 * 2^23: ties to even */
+    }
+
+    template <int R, int STEP>
+    static __device__ __forceinline__ march_raw<T> row(const float *w, const march_taps &t)
+    {
+        T v[4];
+        for (int c = 0; c < 4; c++) {
+            float sum = __fmul_rn(t.across[0], w[c]);
+            for (int j = 1; j <= R; j++)
+                sum = fmaf(t.across[j], __fadd_rn(w[c - j * STEP], w[c + j * STEP]), sum);
+            v[c] = round(sum);
+        }
+        march_raw<T> r;
+        r.v.x = v[0];
+        r.v.y = v[1];
+        r.v.z = v[2];
+        r.v.w = v[3];
+        return r;
+    }
+};
+
+/* Differences from the center, in which rounding errors are as small as they are; where that is not
+ * finite, plain sums. */
+struct march_centered { /* f32 */
+    typedef float sample;
+
+    static __device__ __noinline__ float plain(const float *v, int radius, const double *taps)
+    {
+        double sum = taps[0] * v[radius];
+        for (int j = 1; j <= radius; j++)
+            sum += taps[j] * ((double)v[radius - j] + v[radius + j]);
+        return (float)sum;
+    }
+
+    template <int R>
+    static __device__ __forceinline__ void column(const float (*ring)[4], int s, int c,
+                                                  const march_taps &t, float *out)
+    {
+        const int K = 2 * R + 1;
+        float center = ring[(s + R) % K][c], sum = center;
+        for (int j = 1; j <= R; j++)
+            sum = fmaf(t.down[j],
+                       __fsub_rn(__fadd_rn(ring[(s + R - j) % K][c], ring[(s + R + j) % K][c]),
+                                 __fadd_rn(center, center)),
+                       sum);
+        if (!isfinite(sum)) {
+            float copy[K];
+            for (int j = 0; j < K; j++)
+                copy[j] = ring[(s + j) % K][c];
+            sum = plain(copy, R, t.d_down);
+        }
+        *out = sum;
+    }
+
+    template <int R, int STEP>
+    static __device__ __forceinline__ march_raw<float> row(const float *w, const march_taps &t)
+    {
+        float v[4];
+        for (int c = 0; c < 4; c++) {
+            float center = w[c], sum = center;
+            for (int j = 1; j <= R; j++)
+                sum = fmaf(t.across[j],
+                           __fsub_rn(__fadd_rn(w[c - j * STEP], w[c + j * STEP]),
+                                     __fadd_rn(center, center)),
+                           sum);
+            if (!isfinite(sum)) {
+                float copy[2 * R + 1];
+                for (int j = 0; j <= 2 * R; j++)
+                    copy[j] = w[c + (j - R) * STEP];
+                sum = plain(copy, R, t.d_across);
+            }
+            v[c] = sum;
+        }
+        return march_raw<float>{make_float4(v[0], v[1], v[2], v[3])};
+    }
+};
+
+/* ---- the kernel */
+
+template <typename T> struct march_source {
+    const tamis_input<T> *in;
+    const T *at; /* of the next row, where all of them are inside */
+    int64_t stride;
+    int i, y; /* of the next row */
+    int last; /* row that may be read */
+    bool inside, aligned;
+
+    __device__ __forceinline__ march_raw<T> next()
+    {
+        march_raw<T> r;
+        if (inside)
+            r = march_load<T>(at, aligned);
+        else
+            r = march_load_outside<T>(*in, i, y);
+        if (y < last) {
+            at = (const T *)((const char *)at + stride);
+            y++;
+        }
+        return r;
+    }
+};
+
+template <typename T>
+static __device__ __forceinline__ void march_store(T *row, int x, int begin, int end, bool aligned,
+                                                   march_raw<T> r)
+{
+    if (aligned && x >= begin && x + 4 <= end) {
+        *(march_raw<T> *)(row + x) = r;
+        return;
+    }
+    T v[4] = {(T)r.v.x, (T)r.v.y, (T)r.v.z, (T)r.v.w};
+    for (int c = 0; c < 4; c++)
+        if (x + c >= begin && x + c < end)
+            row[x + c] = v[c];
+}
+
+template <typename P, int R, int STEP>
+__global__ void __launch_bounds__(MARCH_THREADS)
+    march(const __grid_constant__ march_args<typename P::sample> a)
+{
+    typedef typename P::sample T;
+    const int K = 2 * R + 1, SIDE = (R * STEP + 3) / 4 * 4;
+    __shared__ __align__(16) float line[2][MARCH_STRIP];
+    const tamis_input<T> &in = a.in.plane[blockIdx.y];
+    int column = threadIdx.x * 4;
+    int x = a.first + (int)(blockIdx.x % a.strips) * (MARCH_STRIP - 2 * SIDE) - SIDE + column;
+    int begin = a.out.x * STEP, end = (a.out.x + a.out.w) * STEP;
+    int y = a.out.y + (int)(blockIdx.x / a.strips) * a.rows;
+    int y_end = min(y + a.rows, a.out.y + a.out.h);
+    bool writes = column >= SIDE && column < MARCH_STRIP - SIDE && x + 4 > begin && x < end;
+
+    march_source<T> source;
+    source.in = &in;
+    source.i = x + a.shift_x;
+    source.y = y + a.shift_y - R;
+    source.last = y_end - 1 + a.shift_y + R;
+    source.stride = in.stride;
+    source.inside = source.i >= 0 && (int64_t)source.i + 4 <= (int64_t)in.w * STEP &&
+                    source.y >= 0 && source.last < in.h;
+    source.aligned = a.aligned && source.i % 4 == 0;
+    source.at = in.row(source.inside ? source.y : 0) + (source.inside ? source.i : 0);
+
+    float ring[K][4];
+    for (int j = 0; j < 2 * R; j++)
+        march_floats(source.next(), ring[j]);
+    march_raw<T> coming = source.next();
+    while (y < y_end) {
+#pragma unroll
+        for (int s = 0; s < K; s++) {
+            if (y >= y_end)
+                break;
+            march_floats(coming, ring[(s + 2 * R) % K]);
+            coming = source.next();
+            float sum[4];
+            for (int c = 0; c < 4; c++)
+                P::template column<R>(ring, s, c, a.taps, &sum[c]);
+            float *row = line[y & 1];
+            *(float4 *)(row + column) = make_float4(sum[0], sum[1], sum[2], sum[3]);
+            __syncthreads();
+            if (writes) {
+                float w[4 + 2 * SIDE];
+                for (int i = 0; i < 4 + 2 * SIDE; i += 4) {
+                    float4 q = *(const float4 *)(row + column - SIDE + i);
+                    w[i] = q.x;
+                    w[i + 1] = q.y;
+                    w[i + 2] = q.z;
+                    w[i + 3] = q.w;
+                }
+                march_store<T>(tamis_row<T>(a.out, blockIdx.y, y), x, begin, end, a.aligned,
+                               P::template row<R, STEP>(w + SIDE, a.taps));
+            }
+            y++;
+        }
+    }
+}
+
+#endif
