@@ -11,8 +11,8 @@
 #include "cpu/simd_f32.h"
 
 /* Floats in a vector, vectors side by side in a block, floats in a block. A block may be loaded
- * where one sample is left: 31 floats are within what may be read beyond a row. */
-enum { L = TV_FLOATS, N = TV_BYTES == 64 ? 2 : 4, B = L * N };
+ * where one sample is left: 63 floats are within what may be read beyond a row. */
+enum { L = TV_FLOATS, N = 4, B = L * N };
 
 TAMIS_INLINE tv_f32 load(const void *row, ptrdiff_t i)
 {
@@ -157,8 +157,8 @@ TAMIS_INLINE void filter(const group *g, const bilateral_view *guide, int planes
 TAMIS_INLINE void filter_planes(const group *g, const bilateral_view *guide, int l1, int fine)
 {
     switch (g->view.count) {
-    case 1:
-        filter(g, guide, 1, l1, fine);
+    case 1: /* |d|^2 is d^2 */
+        filter(g, guide, 1, guide ? l1 : 0, fine);
         break;
     case 2:
         filter(g, guide, 2, l1, fine);

@@ -135,6 +135,16 @@ TAMIS_INLINE tv_f32 tv_exp2_polynomial(tv_f32 x, int fine)
     return v;
 }
 
+/* 0 in lanes below 0. */
+TAMIS_INLINE tv_s32 tv_positive_s32(tv_s32 v)
+{
+#if defined(TAMIS_AVX2)
+    return tv_max_s32(v, (tv_s32){0});
+#else
+    return v & ~(v >> 31);
+#endif
+}
+
 /* 2^(t / TV_EXP2_UNIT) for t <= 0. 0 for t = -infinity; what it is for NaN depends on the machine.
  */
 TAMIS_INLINE tv_f32 tv_exp2_f32(tv_f32 t, int fine)
@@ -144,11 +154,12 @@ TAMIS_INLINE tv_f32 tv_exp2_f32(tv_f32 t, int fine)
     return (tv_f32)_mm512_scalef_ps((__m512)tv_exp2_polynomial(f, fine), (__m512)t);
 #else
     /* As an integer t is the exponent and the mantissa of a float, but for the mantissa's being
-     * linear: the polynomial bends it. What is below 2^-126 is 0. */
+     * linear: the polynomial bends it. What is too small for a float comes out below 0, also where
+     * t is no integer of 32 bits, for which there is -2^31. */
     tv_s32 i = tv_round_f32(t);
     tv_f32 m = (tv_f32)((i & 0x7fffff) | 0x3f800000);
     tv_s32 v = (tv_s32)tv_exp2_polynomial(m, fine) + (i & ~0x7fffff);
-    return (tv_f32)(v & (tv_s32)(t > -126.0f * TV_EXP2_UNIT));
+    return (tv_f32)tv_positive_s32(v);
 #endif
 }
 
