@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resizing on a device, with the arithmetic that resize.h states and so with the reference's bits.
+ *
+ * A block makes column sums for a strip of the source, a few rows of the result at a time, leaves
+ * them in shared memory and sums across. Where the windows of a few pixels are longer than a strip
+ * column sums go through device memory. Halves, every pixel the mean of 2x2, need neither. */
+#include "kernel.cuh"
+
+#include "resize_kernel.h"
+
+/* Samples of the source in a strip, and the fewest pixels of the result that make one. */
+enum { THREADS = 128, STRIP = 8 * THREADS, FEWEST = 8 };
+
+struct axis {
+    const int32_t *start, *phase, *count; /* as in resize_axis */
+    const float *f;
+    const int16_t *q;
+    int pitch, bits;
+
+    __device__ __forceinline__ int taps(int i) const
+    {
+        return count[phase[i]];
+    }
+    __device__ __forceinline__ int64_t weights(int i) const
+    {
+        return (int64_t)phase[i] * pitch;
+    }
+};
+
+struct resize_state {
+    struct axis x, y;
+};
+
+template <typename T> struct args {
+    tamis_inputs<T> in;
+    tamis_output out;
+    struct axis x, y;
+    int step;
+    int aligned;    /* four samples may be loaded and stored at once */
+    int pixels;     /* of the result in a strip */
+    int64_t strips; /* in a row */
+    char *sums;     /* column sums in device memory, from sample `first` of the source on */
+    int64_t sums_stride, sums_plane;
+    int first, columns;
+};
+
+/* ---- four samples side by side */
+
+template <typename T> struct four {
+    T v[4];
+};
+
+template <typename T> struct alignas(4 * sizeof(T)) vector_of {
+    T v[4];
+};
+
+/* Samples i .. i+3 of a row of the source; behind its end the last one again. */
+template <typename T>
+static __device__ __forceinline__ four<T> load_four(const tamis_input<T> &in, int i, int y,
+                                                    bool aligned)
+{
+    const T *row = in.row(y);
+    int last = in.w * in.pitch - 1;
+    four<T> r;
+    if (aligned && i + 3 <= last) {
+        vector_of<T> q = *(const vector_of<T> *)(row + i);
+        for (int c = 0; c < 4; c++)
+            r.v[c] = q.v[c];
+        return r;
+    }
+    for (int c = 0; c < 4; c++)
+        r.v[c] = row[min(i + c, last)];
+    return r;
+}
+
+/* ---- the arithmetic of each stage: column sums of four samples for row y of the result, and from
+ * them the sums across for several rows, which are `pitch` sums apart. */
+
+struct fixed {
+    typedef uint8_t sample;
+    typedef int16_t sum; /* in 1/64 level */
+    enum { ROWS = 8 };
+
+    /* Samples less 128, so that they and the weights are signed; what that takes away is 128 times
+     * the sum of the weights. Two rows at a time: they lie side by side for a multiply-add of two.
+     */
+    static __device__ __forceinline__ int pack(four<uint8_t> q)
+    {
+        unsigned v = q.v[0] | q.v[1] << 8 | q.v[2] << 16 | (unsigned)q.v[3] << 24;
+        return (int)(v ^ 0x80808080u);
+    }
+
+    static __device__ __forceinline__ four<sum> columns(const tamis_input<uint8_t> &in, int i,
+                                                        int y, const struct axis &a, bool aligned)
+    {
+        int from = a.start[y], taps = a.taps(y), shift = a.bits - RESIZE_FRACTION;
+        const int *w = (const int *)(a.q + a.weights(y)); /* in pairs */
+        int first = (1 << (shift - 1)) + (128 << a.bits);
+        int acc[4] = {first, first, first, first};
+        for (int m = 0; m < taps; m += 2) {
+            int p = pack(load_four(in, i, from + m, aligned));
+            int q = pack(load_four(in, i, min(from + m + 1, in.h - 1), aligned));
+            int low = (int)__byte_perm(p, q, 0x5140), high = (int)__byte_perm(p, q, 0x7362);
+            int pair = w[m / 2];
+            acc[0] = __dp2a_lo(pair, low, acc[0]);
+            acc[1] = __dp2a_hi(pair, low, acc[1]);
+            acc[2] = __dp2a_lo(pair, high, acc[2]);
+            acc[3] = __dp2a_hi(pair, high, acc[3]);
+        }
+        four<sum> r;
+        for (int c = 0; c < 4; c++)
+            r.v[c] = (sum)(acc[c] >> shift);
+        return r;
+    }
+
+    template <int N>
+    static __device__ __forceinline__ void across(const sum *s, int pitch, int step,
+                                                  const struct axis &a, int x, uint8_t (&out)[N])
+    {
+        const int16_t *w = a.q + a.weights(x);
+        int taps = a.taps(x), last = a.bits + RESIZE_FRACTION, total[N];
+        for (int v = 0; v < N; v++)
+            total[v] = 1 << (last - 1);
+        for (int k = 0; k < taps; k++) {
+            int weight = w[k];
+#pragma unroll
+            for (int v = 0; v < N; v++)
+                total[v] += weight * s[v * pitch + k * step];
+        }
+        for (int v = 0; v < N; v++)
+            out[v] = tamis_sample<uint8_t>::of_int(total[v] >> last);
+    }
+
+    /* The sum that lane k of eight begins, of every eighth sample. */
+    static __device__ __forceinline__ uint8_t lanes(const sum *s, int step, const struct axis &a,
+                                                    int x, int lane)
+    {
+        const int16_t *w = a.q + a.weights(x);
+        int taps = a.taps(x), last = a.bits + RESIZE_FRACTION, total = 0;
+        for (int k = lane; k < taps; k += 8)
+            total += w[k] * s[(int64_t)k * step];
+        for (int bit = 4; bit; bit /= 2)
+            total += __shfl_xor_sync(0xffffffffu, total, bit);
+        return tamis_sample<uint8_t>::of_int((total + (1 << (last - 1))) >> last);
+    }
+};
+
+template <typename T> struct floating {
+    typedef T sample;
+    typedef float sum;
+    enum { ROWS = 4 };
+
+    static __device__ __forceinline__ four<float> columns(const tamis_input<T> &in, int i, int y,
+                                                          const struct axis &a, bool aligned)
+    {
+        int from = a.start[y], taps = a.taps(y);
+        const float *w = a.f + a.weights(y);
+        four<float> r = {{0, 0, 0, 0}};
+        for (int m = 0; m < taps; m++) {
+            four<T> q = load_four(in, i, from + m, aligned);
+            float weight = w[m];
+            for (int c = 0; c < 4; c++)
+                r.v[c] = __fadd_rn(r.v[c], __fmul_rn(weight, (float)q.v[c]));
+        }
+        return r;
+    }
+
+    template <int N>
+    static __device__ __forceinline__ void across(const float *s, int pitch, int step,
+                                                  const struct axis &a, int x, T (&out)[N])
+    {
+        const float *w = a.f + a.weights(x);
+        int taps = a.taps(x);
+        float t[8][N];
+        for (int u = 0; u < 8; u++)
+            for (int v = 0; v < N; v++)
+                t[u][v] = 0;
+        for (int k = 0; k < taps; k += 8)
+#pragma unroll
+            for (int u = 0; u < 8; u++) {
+                if (k + u >= taps)
+                    continue;
+                float weight = w[k + u];
+#pragma unroll
+                for (int v = 0; v < N; v++)
+                    t[u][v] = __fadd_rn(t[u][v], __fmul_rn(weight, s[v * pitch + (k + u) * step]));
+            }
+        for (int v = 0; v < N; v++)
+            out[v] = tamis_sample<T>::of(
+                __fadd_rn(__fadd_rn(__fadd_rn(t[0][v], t[4][v]), __fadd_rn(t[2][v], t[6][v])),
+                          __fadd_rn(__fadd_rn(t[1][v], t[5][v]), __fadd_rn(t[3][v], t[7][v]))));
+    }
+
+    static __device__ __forceinline__ T lanes(const float *s, int step, const struct axis &a, int x,
+                                              int lane)
+    {
+        const float *w = a.f + a.weights(x);
+        int taps = a.taps(x);
+        float total = 0;
+        for (int k = lane; k < taps; k += 8)
+            total = __fadd_rn(total, __fmul_rn(w[k], s[(int64_t)k * step]));
+        for (int bit = 4; bit; bit /= 2)
+            total = __fadd_rn(total, __shfl_xor_sync(0xffffffffu, total, bit));
+        return tamis_sample<T>::of(total);
+    }
+};
+
+/* ---- strips */
+
+template <typename P> __global__ void __launch_bounds__(THREADS) strips(args<typename P::sample> a)
+{
+    typedef typename P::sum sum;
+    TAMIS_SHARED_BYTES(bytes);
+    sum *sums = (sum *)bytes;
+    const tamis_input<typename P::sample> &in = a.in.plane[blockIdx.y];
+    int x = a.out.x + (int)(blockIdx.x % a.strips) * a.pixels;
+    int y = a.out.y + (int)(blockIdx.x / a.strips) * P::ROWS;
+    int pixels = min(a.pixels, a.out.x + a.out.w - x),
+        rows = min((int)P::ROWS, a.out.y + a.out.h - y);
+    int first = a.x.start[x] * a.step & ~3, last = x + pixels - 1;
+    int columns = (a.x.start[last] + a.x.taps(last)) * a.step - first;
+
+    for (int c = threadIdx.x * 4; c < columns; c += THREADS * 4)
+        for (int v = 0; v < rows; v++) {
+            four<sum> q = P::columns(in, first + c, y + v, a.y, a.aligned);
+            vector_of<sum> put;
+            for (int k = 0; k < 4; k++)
+                put.v[k] = q.v[k];
+            *(vector_of<sum> *)(sums + v * STRIP + c) = put;
+        }
+    __syncthreads();
+    for (int i = threadIdx.x; i < pixels * a.step; i += THREADS) {
+        int p = a.step == 1 ? i : i / a.step, c = i - p * a.step;
+        typename P::sample out[P::ROWS];
+        P::template across<P::ROWS>(sums + a.x.start[x + p] * a.step + c - first, STRIP, a.step,
+                                    a.x, x + p, out);
+#pragma unroll
+        for (int v = 0; v < P::ROWS; v++)
+            if (v < rows)
+                tamis_row<typename P::sample>(a.out, blockIdx.y, y + v)[x * a.step + i] = out[v];
+    }
+}
+
+/* ---- through device memory */
+
+template <typename P>
+__global__ void __launch_bounds__(THREADS) columns_to_memory(args<typename P::sample> a)
+{
+    typedef typename P::sum sum;
+    int c = ((int)(blockIdx.x % a.strips) * THREADS + (int)threadIdx.x) * 4;
+    int v = (int)(blockIdx.x / a.strips);
+    if (c >= a.columns)
+        return;
+    four<sum> q = P::columns(a.in.plane[blockIdx.y], a.first + c, a.out.y + v, a.y, a.aligned);
+    sum *row = (sum *)(a.sums + blockIdx.y * a.sums_plane + v * a.sums_stride);
+    for (int k = 0; k < 4; k++)
+        row[c + k] = q.v[k];
+}
+
+/* Eight threads for each sample of the result. */
+template <typename P>
+__global__ void __launch_bounds__(THREADS) rows_from_memory(args<typename P::sample> a)
+{
+    typedef typename P::sum sum;
+    int n = a.out.w * a.step;
+    int i = (int)(blockIdx.x % a.strips) * (THREADS / 8) + (int)threadIdx.x / 8;
+    int v = (int)(blockIdx.x / a.strips), at = min(i, n - 1);
+    int x = a.out.x + at / a.step, c = at % a.step;
+    const sum *row = (const sum *)(a.sums + blockIdx.y * a.sums_plane + v * a.sums_stride);
+    typename P::sample out =
+        P::lanes(row + (a.x.start[x] * a.step + c - a.first), a.step, a.x, x, threadIdx.x % 8);
+    if (i < n && threadIdx.x % 8 == 0)
+        tamis_row<typename P::sample>(a.out, blockIdx.y, a.out.y + v)[a.out.x * a.step + i] = out;
+}
+
+/* ---- copies: each pixel is one of the source's. Four samples a thread. */
+
+enum { COPY_ROWS = 4 };
+
+template <typename T> __global__ void __launch_bounds__(THREADS) copies(args<T> a)
+{
+    const tamis_input<T> &in = a.in.plane[blockIdx.y];
+    int begin = a.out.x * a.step, end = begin + a.out.w * a.step;
+    int i = (begin & ~3) + ((int)(blockIdx.x % a.strips) * THREADS + (int)threadIdx.x) * 4;
+    int y = a.out.y + (int)(blockIdx.x / a.strips) * COPY_ROWS;
+    int from[4];
+    bool whole = i >= begin && i + 4 <= end;
+    if (i >= end)
+        return;
+    for (int k = 0; k < 4; k++) {
+        int at = min(max(i + k, begin), end - 1);
+        int p = a.step == 1 ? at : at / a.step;
+        from[k] = a.x.start[p] * a.step + (at - p * a.step);
+    }
+    for (int v = y; v < min(y + COPY_ROWS, a.out.y + a.out.h); v++) {
+        const T *row = in.row(a.y.start[v]);
+        T *to = tamis_row<T>(a.out, blockIdx.y, v) + i;
+        vector_of<T> q;
+        for (int k = 0; k < 4; k++)
+            q.v[k] = row[from[k]];
+        if (whole && a.aligned) {
+            *(vector_of<T> *)to = q;
+            continue;
+        }
+        for (int k = 0; k < 4; k++)
+            if (i + k >= begin && i + k < end)
+                to[k] = q.v[k];
+    }
+}
+
+/* ---- halves of one channel: the fixed-point and the binary32 formulas with all weights 1/2 */
+
+static __device__ __forceinline__ float half_of(float a, float b)
+{
+    return __fadd_rn(__fadd_rn(__fmul_rn(0.5f, a), __fmul_rn(0.5f, b)), 0.f);
+}
+
+template <typename T>
+static __device__ __forceinline__ vector_of<T> means(const vector_of<T> *top,
+                                                     const vector_of<T> *bottom)
+{
+    vector_of<T> r;
+    for (int k = 0; k < 4; k++) {
+        vector_of<T> a = top[k / 2], b = bottom[k / 2];
+        int i = k % 2 * 2;
+        r.v[k] = tamis_sample<T>::of(half_of(half_of((float)a.v[i], (float)b.v[i]),
+                                             half_of((float)a.v[i + 1], (float)b.v[i + 1])));
+    }
+    return r;
+}
+
+template <>
+__device__ __forceinline__ vector_of<uint8_t> means(const vector_of<uint8_t> *top,
+                                                    const vector_of<uint8_t> *bottom)
+{
+    const unsigned *a = (const unsigned *)top, *b = (const unsigned *)bottom;
+    unsigned r[4];
+    for (int k = 0; k < 4; k++) {
+        unsigned two = k % 2 ? 0x01010000u : 0x00000101u;
+        r[k] = __dp4a(b[k / 2], two, __dp4a(a[k / 2], two, 2u)) >> 2;
+    }
+    return vector_of<uint8_t>{{(uint8_t)r[0], (uint8_t)r[1], (uint8_t)r[2], (uint8_t)r[3]}};
+}
+
+/* Eight samples at once. */
+template <typename T> struct alignas(16 < 8 * sizeof(T) ? 16 : 8 * sizeof(T)) eight_of {
+    vector_of<T> v[2];
+};
+
+enum { HALF_ROWS = 4 };
+
+/* Four pixels of a few rows in a thread. */
+template <typename T> __global__ void __launch_bounds__(THREADS) halves(args<T> a)
+{
+    const tamis_input<T> &in = a.in.plane[blockIdx.y];
+    int end = a.out.x + a.out.w;
+    int x = (a.out.x & ~3) + ((int)(blockIdx.x % a.strips) * THREADS + (int)threadIdx.x) * 4;
+    int y = a.out.y + (int)(blockIdx.x / a.strips) * HALF_ROWS;
+    eight_of<T> top[HALF_ROWS], bottom[HALF_ROWS];
+    bool whole = x >= a.out.x && x + 4 <= end;
+    if (x >= end)
+        return;
+    if (whole) {
+#pragma unroll
+        for (int v = 0; v < HALF_ROWS; v++) {
+            int row = min(y + v, a.out.y + a.out.h - 1);
+            top[v] = *(const eight_of<T> *)(in.row(2 * row) + 2 * x);
+            bottom[v] = *(const eight_of<T> *)(in.row(2 * row + 1) + 2 * x);
+        }
+#pragma unroll
+        for (int v = 0; v < HALF_ROWS; v++)
+            if (y + v < a.out.y + a.out.h)
+                *(vector_of<T> *)(tamis_row<T>(a.out, blockIdx.y, y + v) + x) =
+                    means<T>(top[v].v, bottom[v].v);
+        return;
+    }
+    for (int v = y; v < min(y + HALF_ROWS, a.out.y + a.out.h); v++) {
+        for (int k = 0; k < 8; k++) {
+            int at = min(max(2 * x + k, 2 * a.out.x), 2 * end - 1);
+            top[0].v[k / 4].v[k % 4] = in.row(2 * v)[at];
+            bottom[0].v[k / 4].v[k % 4] = in.row(2 * v + 1)[at];
+        }
+        vector_of<T> q = means<T>(top[0].v, bottom[0].v);
+        for (int k = 0; k < 4; k++)
+            if (x + k >= a.out.x && x + k < end)
+                tamis_row<T>(a.out, blockIdx.y, v)[x + k] = q.v[k];
+    }
+}
+
+/* ---- launches */
+
+template <typename T>
+static args<T> make_args(const tamis_gpu_work *w, const struct resize_state *s)
+{
+    args<T> a;
+    a.in = tamis_inputs_of<T>(w);
+    a.out = tamis_output_of(w);
+    a.x = s->x;
+    a.y = s->y;
+    a.step = w->step;
+    a.aligned = w->aligned >= (int)(4 * sizeof(T));
+    a.pixels = 0;
+    a.strips = 0;
+    a.sums = NULL;
+    a.sums_stride = a.sums_plane = 0;
+    a.first = a.columns = 0;
+    return a;
+}
+
+/* How many pixels of the result have their windows in a strip. Rounded starts make windows span a
+ * sample more than they do on average. */
+static int pixels_in_strip(const struct resize_axis *x, int step)
+{
+    double room = (STRIP - 3) / step - 2 - x->taps;
+    double n = room < 0 ? 0 : floor(room / x->ratio) + 1;
+    int most = 2 * STRIP / step, pixels = n < most ? (int)n : most;
+    return pixels > 64 ? pixels / 32 * 32 : pixels;
+}
+
+/* Samples under w pixels of the result, at most, with what is before them up to a multiple of four.
+ */
+static int64_t columns_of(const struct resize_axis *x, int w, int step)
+{
+    double most = ceil((w - 1) * x->ratio) + 2 + x->taps;
+    int64_t pixels = most < x->in ? (int64_t)most : x->in;
+    return (pixels * step + 3 + 3) / 4 * 4;
+}
+
+static bool is_wide(const tamis_node *node, int step)
+{
+    const struct resize_coef *c = (const struct resize_coef *)node->coef;
+    return pixels_in_strip(&c->x, step) < FEWEST;
+}
+
+template <typename P>
+static tamis_status launch_wide(const tamis_gpu_work *w, const struct resize_axis *x,
+                                args<typename P::sample> a, tamis_gpu_fault *fault)
+{
+    int last = w->part.x + w->part.w - 1;
+    a.first = x->start[w->part.x] * w->step & ~3;
+    a.columns = (x->start[last] + resize_count(x, last)) * w->step - a.first;
+    a.sums = (char *)w->scratch;
+    a.sums_stride = columns_of(x, w->part.w, w->step) * (int64_t)sizeof(typename P::sum);
+    a.sums_plane = a.sums_stride * w->part.h;
+    a.strips = tamis_tiles(a.columns, 4 * THREADS);
+    TAMIS_LAUNCH(columns_to_memory<P>, tamis_grid(a.strips, w->part.h, w->planes), THREADS, 0,
+                 w->stream, a);
+    tamis_status status = tamis_cuda_launched("resize columns", fault);
+    if (status != TAMIS_OK)
+        return status;
+    a.strips = tamis_tiles((int64_t)w->part.w * w->step, THREADS / 8);
+    TAMIS_LAUNCH(rows_from_memory<P>, tamis_grid(a.strips, w->part.h, w->planes), THREADS, 0,
+                 w->stream, a);
+    return tamis_cuda_launched("resize rows", fault);
+}
+
+template <typename T>
+static tamis_status launch_halves(const tamis_gpu_work *w, args<T> a, tamis_gpu_fault *fault)
+{
+    a.strips = tamis_tiles((int64_t)w->part.x % 4 + w->part.w, 4 * THREADS);
+    TAMIS_LAUNCH(halves<T>, tamis_grid(a.strips, tamis_tiles(w->part.h, HALF_ROWS), w->planes),
+                 THREADS, 0, w->stream, a);
+    return tamis_cuda_launched("resize halves", fault);
+}
+
+template <typename P>
+static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, const void *state,
+                           tamis_gpu_fault *fault)
+{
+    typedef typename P::sample T;
+    const struct resize_coef *c = (const struct resize_coef *)node->coef;
+    args<T> a = make_args<T>(w, (const struct resize_state *)state);
+    if (c->way == RESIZE_HALVES && w->step == 1 && w->aligned >= (int)min(16, 8 * (int)sizeof(T)))
+        return launch_halves<T>(w, a, fault);
+    if (is_wide(node, w->step))
+        return launch_wide<P>(w, &c->x, a, fault);
+    a.pixels = pixels_in_strip(&c->x, w->step);
+    a.strips = tamis_tiles(w->part.w, a.pixels);
+    TAMIS_LAUNCH(strips<P>, tamis_grid(a.strips, tamis_tiles(w->part.h, P::ROWS), w->planes),
+                 THREADS, P::ROWS * STRIP * sizeof(typename P::sum), w->stream, a);
+    return tamis_cuda_launched("resize", fault);
+}
+
+template <typename T>
+static tamis_status launch_copies(const tamis_gpu_work *w, const tamis_node *node,
+                                  const void *state, tamis_gpu_fault *fault)
+{
+    args<T> a = make_args<T>(w, (const struct resize_state *)state);
+    (void)node;
+    a.strips =
+        tamis_tiles((int64_t)w->part.x * w->step % 4 + (int64_t)w->part.w * w->step, 4 * THREADS);
+    TAMIS_LAUNCH(copies<T>, tamis_grid(a.strips, tamis_tiles(w->part.h, COPY_ROWS), w->planes),
+                 THREADS, 0, w->stream, a);
+    return tamis_cuda_launched("resize copies", fault);
+}
+
+template <typename P>
+static size_t scratch(const tamis_node *node, const void *state, int32_t w, int32_t h)
+{
+    (void)state;
+    const struct resize_coef *c = (const struct resize_coef *)node->coef;
+    int packed = node->in.layout == TAMIS_PACKED;
+    int step = packed ? node->in.channels : 1, planes = packed ? 1 : node->in.channels;
+    if (!is_wide(node, step))
+        return 0;
+    return (size_t)columns_of(&c->x, w, step) * sizeof(typename P::sum) * (size_t)h *
+           (size_t)planes;
+}
+
+static bool upload_axis(tamis_gpu_prep *prep, const struct resize_axis *a, struct axis *t)
+{
+    size_t weights = (size_t)a->phases * (size_t)a->pitch;
+    t->pitch = a->pitch;
+    t->bits = a->bits;
+    t->start = (const int32_t *)prep->upload(prep, a->start, (size_t)a->out * sizeof *a->start);
+    t->phase = (const int32_t *)prep->upload(prep, a->phase, (size_t)a->out * sizeof *a->phase);
+    t->count = (const int32_t *)prep->upload(prep, a->count, (size_t)a->phases * sizeof *a->count);
+    if (a->f)
+        t->f = (const float *)prep->upload(prep, a->f, weights * sizeof *a->f);
+    if (a->q)
+        t->q = (const int16_t *)prep->upload(prep, a->q, weights * sizeof *a->q);
+    return t->start && t->phase && t->count && !t->f == !a->f && !t->q == !a->q;
+}
+
+static tamis_status prepare(tamis_gpu_prep *prep)
+{
+    const struct resize_coef *c = (const struct resize_coef *)prep->node->coef;
+    struct resize_state *s = (struct resize_state *)prep->alloc(prep, sizeof *s);
+    prep->state = s;
+    return s && upload_axis(prep, &c->x, &s->x) && upload_axis(prep, &c->y, &s->y)
+               ? TAMIS_OK
+               : TAMIS_ERR_MEMORY;
+}
+
+#define FLOATS(type, T)                                                                            \
+    {                                                                                              \
+        "float", type, 0, prepare, scratch<floating<T>>, launch<floating<T>>                       \
+    }
+#define COPIES(type, T)                                                                            \
+    {                                                                                              \
+        "nearest", type, 0, prepare, NULL, launch_copies<T>                                        \
+    }
+TAMIS_CUDA_KERNELS(resize) = {
+    {"fixed", TAMIS_U8, 0, prepare, scratch<fixed>, launch<fixed>},
+    FLOATS(TAMIS_U8, uint8_t),
+    FLOATS(TAMIS_U16, uint16_t),
+    FLOATS(TAMIS_S16, int16_t),
+    FLOATS(TAMIS_F32, float),
+    COPIES(TAMIS_U8, uint8_t),
+    COPIES(TAMIS_U16, uint16_t),
+    COPIES(TAMIS_S16, int16_t),
+    COPIES(TAMIS_F32, float),
+    {},
+};
