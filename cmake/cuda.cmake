@@ -55,3 +55,4 @@ target_include_directories(tamis_cuda PRIVATE ${TAMIS_PUBLIC_INCLUDES} ${CMAKE_S
 target_compile_options(tamis_cuda PRIVATE -fmad=false -Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers)
 target_link_options(tamis_cuda PRIVATE -Wl,--exclude-libs,ALL)
 install(TARGETS tamis_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tamis)
+include(bench/gpu/gpu.cmake)
