@@ -48,8 +48,7 @@ static json_t *json_row(const tool_bench *b, const published *row, const tool_ti
     json_object_set_new(o, "chain", tool_json_text(row->chain));
     json_object_set_new(o, "picture", tool_json_shape(b->w, b->h, b->format));
     json_object_set_new(o, "published", p);
-    json_object_set_new(o, "one_thread", tool_bench_json(b, &t[0]));
-    json_object_set_new(o, "all_threads", tool_bench_json(b, &t[1]));
+    tool_bench_json(b, t, o);
     return o;
 }
 
@@ -63,6 +62,7 @@ static void print_figure(double ms)
 
 static void print_row(const published *row, const tool_timing *t)
 {
+    char place[64];
     printf("%-32s", row->what);
     print_figure(row->cpu_one);
     print_figure(row->cpu_all);
@@ -70,17 +70,15 @@ static void print_row(const published *row, const tool_timing *t)
     print_figure(row->gpu_transfers);
     print_figure(1e3 * t[0].best);
     print_figure(1e3 * t[1].best);
-    printf("  %s\n", row->note);
+    printf("  %s%s\n", row->note, tool_bench_place(t, place, sizeof(place)));
     fflush(stdout);
 }
 
 static void print_head(const tool_bench *b)
 {
-    printf(
-        "Milliseconds as published, and of this machine: %s, %d thread%s, best of %d; CUDA is not "
-        "part of this build\n",
-        tamis_ctx_cpu(b->ctx[1]), tamis_ctx_threads(b->ctx[1]),
-        tamis_ctx_threads(b->ctx[1]) == 1 ? "" : "s", b->tool->options.repeat);
+    printf("Milliseconds as published, and of this machine: %s, %d thread%s, best of %d\n",
+           tamis_ctx_cpu(b->ctx[1]), tamis_ctx_threads(b->ctx[1]),
+           tamis_ctx_threads(b->ctx[1]) == 1 ? "" : "s", b->tool->options.repeat);
     printf("%-32s %39s %19s\n%-32s %9s %9s %9s %9s %9s %9s\n", "", "published", "tamis", "",
            "1 thread", "CPU all", "GPU", "+copies", "1 thread", "all");
 }

@@ -60,23 +60,33 @@ static tamis_status measure(const tool_bench *b, const tamis_plan *plan, const t
     return status;
 }
 
+static int on_device(const tool_timing *t)
+{
+    return strcmp(t->device, "cpu") != 0;
+}
+
 static tamis_status bench_on(const tool_bench *b, tamis_ctx *ctx, const char *chain,
                              tool_timing *out)
 {
     tamis_graph *graph = NULL;
     tamis_plan *plan = NULL;
     tamis_image src = {0}, dst = {0};
+    tamis_status (*create)(tamis_ctx *, tamis_format, int32_t, int32_t, tamis_image *) =
+        tamis_image_create;
     *out = (tool_timing){.threads = tamis_ctx_threads(ctx)};
     tamis_status status = tamis_graph_parse(ctx, chain, &graph);
     if (!status)
         status = tamis_plan_create(ctx, graph, b->format, b->w, b->h, NULL, &plan);
+    snprintf(out->device, sizeof(out->device), "%s", tamis_plan_device(plan));
+    if (!status && on_device(out) && ctx == b->ctx[1])
+        create = tamis_image_create_pinned;
     if (!status)
-        status = tamis_image_create(ctx, b->format, b->w, b->h, &src);
+        status = create(ctx, b->format, b->w, b->h, &src);
     if (!status) {
         int32_t w, h;
         tamis_plan_size(plan, &w, &h);
         fill(&src);
-        status = tamis_image_create(ctx, tamis_plan_format(plan), w, h, &dst);
+        status = create(ctx, tamis_plan_format(plan), w, h, &dst);
     }
     if (!status)
         status = measure(b, plan, &src, &dst, out);
@@ -92,7 +102,7 @@ static double pixels(const tool_bench *b)
     return (double)b->w * b->h;
 }
 
-json_t *tool_bench_json(const tool_bench *b, const tool_timing *t)
+static json_t *json_timing(const tool_bench *b, const tool_timing *t)
 {
     json_t *o = json_object();
     json_object_set_new(o, "threads", json_integer(t->threads));
@@ -104,13 +114,29 @@ json_t *tool_bench_json(const tool_bench *b, const tool_timing *t)
     return o;
 }
 
+void tool_bench_json(const tool_bench *b, const tool_timing t[2], json_t *object)
+{
+    int gpu = on_device(t);
+    json_object_set_new(object, "device", json_string(t->device));
+    json_object_set_new(object, gpu ? "ordinary_memory" : "one_thread", json_timing(b, &t[0]));
+    json_object_set_new(object, gpu ? "pinned_memory" : "all_threads", json_timing(b, &t[1]));
+}
+
+const char *tool_bench_place(const tool_timing *t, char *buf, size_t size)
+{
+    *buf = '\0';
+    if (on_device(t))
+        snprintf(buf, size, "  on %s, ordinary and pinned memory", t->device);
+    return buf;
+}
+
 static void report(tool_bench *b, const char *chain, const tool_timing *t)
 {
+    char place[64];
     if (b->tool->options.json) {
         json_t *o = json_object();
         json_object_set_new(o, "chain", tool_json_text(chain));
-        json_object_set_new(o, "one_thread", tool_bench_json(b, &t[0]));
-        json_object_set_new(o, "all_threads", tool_bench_json(b, &t[1]));
+        tool_bench_json(b, t, o);
         json_object_set_new(o, "speedup", json_real(t[0].best / t[1].best));
         json_array_append_new(b->results, o);
         return;
@@ -119,7 +145,7 @@ static void report(tool_bench *b, const char *chain, const tool_timing *t)
     for (int i = 0; i < 2; i++)
         printf(" %9.2f %8.2f %9.1f", 1e3 * t[i].best, 1e9 * t[i].best / pixels(b),
                1e-6 * pixels(b) / t[i].best);
-    printf(" %7.2fx\n", t[0].best / t[1].best);
+    printf(" %7.2fx%s\n", t[0].best / t[1].best, tool_bench_place(t, place, sizeof(place)));
     fflush(stdout);
 }
 

@@ -44,6 +44,7 @@ static int print_json(tool *t, const tamis_graph *graph, const tamis_plan *plan,
                         json_pack("{s:i,s:i,s:i,s:i}", "left", halo.left, "right", halo.right,
                                   "top", halo.top, "bottom", halo.bottom));
     json_object_set_new(o, "bytes", json_integer((json_int_t)tamis_ctx_bytes(t->ctx)));
+    json_object_set_new(o, "device", json_string(tamis_plan_device(plan)));
     json_object_set_new(o, "plan", tool_json_text(text));
     free(chain);
     return tool_json_print(t, o);

@@ -15,6 +15,7 @@ typedef struct batch {
     json_t *files;   /* with --json */
     char **failures; /* messages, for the summary */
     size_t file_count;
+    char device[16]; /* where files were filtered; empty before the first */
 } batch;
 
 static void add_json(batch *b, const tool_file *file, const tool_report *r)
@@ -28,6 +29,7 @@ static void add_json(batch *b, const tool_file *file, const tool_report *r)
     if (r->outcome == TOOL_FAILED)
         json_object_set_new(o, "error", tool_json_text(r->message));
     if (r->outcome == TOOL_DONE || r->outcome == TOOL_PLANNED) {
+        json_object_set_new(o, "device", json_string(r->device));
         json_object_set_new(o, "pages", json_integer(r->pages));
         json_object_set_new(o, "source", tool_json_shape(r->in_w, r->in_h, r->in));
         json_object_set_new(o, "result", tool_json_shape(r->out_w, r->out_h, r->out));
@@ -62,6 +64,9 @@ static void account(batch *b, const tool_file *file, const tool_report *r)
 {
     b->done += r->outcome == TOOL_DONE || r->outcome == TOOL_PLANNED;
     b->skipped += r->outcome == TOOL_SKIPPED;
+    if (r->device[0])
+        snprintf(b->device, sizeof(b->device), "%s",
+                 b->device[0] && strcmp(b->device, r->device) != 0 ? "mixed" : r->device);
     if (b->tool->options.json)
         add_json(b, file, r);
     if (r->outcome != TOOL_FAILED) {
@@ -105,7 +110,7 @@ static int print_json(batch *b, const tamis_graph *graph, int code)
     char *chain = tool_graph_text(graph);
     json_t *o = tool_json_new(t);
     json_object_set_new(o, "chain", tool_json_text(chain));
-    json_object_set_new(o, "device", json_string("cpu"));
+    json_object_set_new(o, "device", b->device[0] ? json_string(b->device) : json_null());
     json_object_set_new(o, "cpu", json_string(tamis_ctx_cpu(t->ctx)));
     json_object_set_new(o, "threads", json_integer(tamis_ctx_threads(t->ctx)));
     json_object_set_new(o, "peak_bytes", json_integer((json_int_t)tamis_ctx_peak_bytes(t->ctx)));
@@ -152,11 +157,8 @@ static int run_graph(tool *t, const tamis_graph *graph, char **names, int count)
         code = tool_files_assign(t, &files);
     if (!code)
         code = tool_job_start(&job, t, graph);
-    if (!code) {
-        tool_detail(t, "filtering on the CPU (%s, %d threads)", tamis_ctx_cpu(t->ctx),
-                    tamis_ctx_threads(t->ctx));
+    if (!code)
         code = run_files(&job, &files);
-    }
     tool_job_end(&job);
     tool_files_free(&files);
     return code;

@@ -118,6 +118,9 @@ int cmd_man(tool *t)
     for (const tool_exit_text *e = tool_exit_texts; e->text; e++)
         printf(".TP\n%d\n%s\n", e->code, e->text);
     printf(".SH ENVIRONMENT\n.TP\n.B TAMIS_CPU\nhighest instruction set to use, as \\-\\-cpu\n"
+           ".TP\n.B TAMIS_DEVICE\nwhere to filter, as \\-\\-device\n"
+           ".TP\n.B TAMIS_CUDA_MODULE\npath of the CUDA module, instead of tamis_cuda.so beside "
+           "the library\n"
            ".TP\n.B NO_COLOR\nno colors in messages when set and not empty\n");
     return TOOL_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tamis verify: every kernel row of this CPU against the C reference.
+/* tamis verify: every kernel row of this CPU, and of its GPU, against the C reference.
  *
  * With the defaults every sample type meets every number of channels and every border; then each
  * parameter in turn takes its smallest value, one in the middle, a large one and each choice. */
@@ -32,7 +32,9 @@ typedef struct verify {
     tool *tool;
     const tamis_filter *filter;
     int32_t w, h;
-    int only; /* --type: a tamis_type, or -1 */
+    int device;    /* whether a GPU's rows are run */
+    char why[512]; /* why not, or its name */
+    int only;      /* --type: a tamis_type, or -1 */
     row_result rows[MAX_ROWS];
     int row_count;
     int refused; /* cases that the filter's plan does not accept */
@@ -106,19 +108,25 @@ static void add_row(verify *v, const char *cpu, tamis_type type, int alpha, doub
 }
 
 /* Where F32 rows may differ in their last bits, rounding to integers may make that one level. */
+static void add_kernel(verify *v, const tamis_kernel_info *info)
+{
+    if (strcmp(info->cpu, "c") == 0)
+        return;
+    add_row(v, info->cpu, info->type, 0, info->tolerance);
+    for (int k = 0; info->type == TAMIS_F32 && k < TYPES; k++) {
+        double rounded = types[k] == TAMIS_F32 ? info->tolerance : info->tolerance > 0;
+        add_row(v, info->cpu, types[k], 1, rounded);
+    }
+}
+
 static void list_rows(verify *v)
 {
     tamis_kernel_info info;
     v->row_count = 0;
-    for (int i = 0; tamis_filter_kernel(v->filter, i, &info); i++) {
-        if (strcmp(info.cpu, "c") == 0)
-            continue;
-        add_row(v, info.cpu, info.type, 0, info.tolerance);
-        for (int k = 0; info.type == TAMIS_F32 && k < TYPES; k++) {
-            double rounded = types[k] == TAMIS_F32 ? info.tolerance : info.tolerance > 0;
-            add_row(v, info.cpu, types[k], 1, rounded);
-        }
-    }
+    for (int i = 0; v->device && tamis_device_kernel(v->tool->ctx, v->filter, i, &info); i++)
+        add_kernel(v, &info);
+    for (int i = 0; tamis_filter_kernel(v->filter, i, &info); i++)
+        add_kernel(v, &info);
     for (int i = 0; i < v->row_count; i++) {
         row_result *row = &v->rows[i], *plain = find_row(v, row->cpu, row->type, 0);
         if (row->alpha && plain && plain->tolerance > row->tolerance)
@@ -325,7 +333,7 @@ static void print_row(verify *v, const row_result *row)
 {
     char type[16];
     double peak = tamis_type_range(row->type), mse = tool_metrics_mse(&row->metrics);
-    const char *verdict = row->failures ? "FAILED" : row->cases ? "ok" : "not on this CPU";
+    const char *verdict = row->failures ? "FAILED" : row->cases ? "ok" : "not run";
     snprintf(type, sizeof(type), "%s%s", tamis_type_name(row->type), row->alpha ? "+alpha" : "");
     printf("%-12s %-7s %-9s %6d %12.6g %12.6g %9.2f %10.3g  %s\n", tamis_filter_name(v->filter),
            row->cpu, type, row->cases, row->metrics.max_abs, mse,
@@ -398,9 +406,9 @@ static int report(verify *v)
     tool *t = v->tool;
     int code = v->failures ? TOOL_THRESHOLD : TOOL_OK;
     if (!t->options.json) {
-        printf("%s: %d failures, %d cases refused by the filters; CUDA: skipped, not part of this "
-               "build\n",
-               v->failures ? "FAILED" : "ok", v->failures, v->refused);
+        printf("%s: %d failures, %d cases refused by the filters; GPU: %s%s\n",
+               v->failures ? "FAILED" : "ok", v->failures, v->refused, v->device ? "" : "skipped, ",
+               v->why);
         return code;
     }
     json_t *o = tool_json_new(t);
@@ -408,10 +416,32 @@ static int report(verify *v)
     json_object_set_new(o, "picture", json_pack("{s:i,s:i}", "width", v->w, "height", v->h));
     json_object_set_new(o, "failures", json_integer(v->failures));
     json_object_set_new(o, "refused", json_integer(v->refused));
-    json_object_set_new(o, "skipped", json_pack("[s]", "cuda: not part of this build"));
+    json_object_set_new(o, "device", v->device ? tool_json_text(v->why) : json_null());
+    json_object_set_new(o, "skipped", json_array());
+    if (!v->device)
+        json_array_append_new(json_object_get(o, "skipped"), tool_json_text(v->why));
     json_object_set(o, "rows", v->results);
     int bad = tool_json_print(t, o);
     return code ? code : bad;
+}
+
+/* The device whose rows are run: none with --device cpu, and none may be there. */
+static void find_device(verify *v)
+{
+    tool *t = v->tool;
+    const char *wish = tool_device_wish(t);
+    tamis_device_info info;
+    int index = 0;
+    if (strcmp(wish, "cpu") == 0) {
+        snprintf(v->why, sizeof(v->why), "cuda: not asked for");
+        return;
+    }
+    sscanf(wish, "cuda:%d", &index);
+    v->device = tamis_device_count(t->ctx) > 0 && !tamis_device_describe(t->ctx, index, &info);
+    if (v->device)
+        snprintf(v->why, sizeof(v->why), "cuda:%d, %s", index, info.name);
+    else
+        tamis_ctx_last_message(t->ctx, v->why, sizeof(v->why));
 }
 
 static int set_up(verify *v)
@@ -427,7 +457,10 @@ static int set_up(verify *v)
     }
     v->w = t->options.size.w ? t->options.size.w : 61;
     v->h = t->options.size.w ? t->options.size.h : 37;
-    return tool_context(t);
+    int code = tool_context(t);
+    if (!code)
+        find_device(v);
+    return code;
 }
 
 int cmd_verify(tool *t)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The context that the options ask for. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tool.h"
@@ -27,30 +28,41 @@ static void on_log(void *user, tamis_log_level level, const char *text)
     }
 }
 
+const char *tool_device_wish(const tool *t)
+{
+    if (!(t->command->groups & TOOL_GROUP_DEVICE))
+        return "cpu";
+    const char *wish = t->options.device ? t->options.device : getenv("TAMIS_DEVICE");
+    return wish && *wish ? wish : "auto";
+}
+
 static int check_device(tool *t)
 {
-    const char *device = t->options.device;
-    if (strcmp(device, "auto") == 0 || strcmp(device, "cpu") == 0)
+    const char *wish = tool_device_wish(t), *index = wish + 5;
+    if (strcmp(wish, "auto") == 0 || strcmp(wish, "cpu") == 0 || strcmp(wish, "cuda") == 0)
         return TOOL_OK;
-    if (strncmp(device, "cuda", 4) == 0 && (device[4] == '\0' || device[4] == ':')) {
-        tool_error(t,
-                   "--device %s: this build of tamis has no CUDA backend; use --device cpu, or "
-                   "auto, which takes the best device there is",
-                   device);
-        return TOOL_DEVICE;
-    }
-    return tool_usage_error(t, "--device: '%s' is not one of auto, cpu, cuda, cuda:I", device);
+    if (strncmp(wish, "cuda:", 5) == 0 && *index && strspn(index, "0123456789") == strlen(index))
+        return TOOL_OK;
+    return tool_usage_error(t, "%s: '%s' is not one of auto, cpu, cuda, cuda:I",
+                            t->options.device ? "--device" : "TAMIS_DEVICE", wish);
 }
 
 int tool_context_make(tool *t, int threads, tamis_ctx **out)
 {
     tamis_ctx_options options = {.threads = threads,
                                  .cpu = t->options.cpu,
+                                 .device = tool_device_wish(t),
                                  .log = on_log,
                                  .log_user = t,
                                  .max_bytes = t->options.max_memory};
+    t->error[0] = '\0';
     tamis_status status = tamis_ctx_create(&options, out);
-    return status ? tool_fail(t, status) : TOOL_OK;
+    if (status != TAMIS_ERR_DEVICE)
+        return status ? tool_fail(t, status) : TOOL_OK;
+    tool_error(t,
+               "--device %s: %s; use --device cpu, or auto, which takes the best device there is",
+               options.device, t->error);
+    return TOOL_DEVICE;
 }
 
 int tool_context(tool *t)

@@ -14,7 +14,7 @@ const tool_exit_text tool_exit_texts[] = {
     {TOOL_READ, "the input cannot be read"},
     {TOOL_WRITE, "the output cannot be written"},
     {TOOL_UNSUPPORTED, "understood, but not supported"},
-    {TOOL_DEVICE, "the device asked for is not there"},
+    {TOOL_DEVICE, "the device asked for is not there, or it failed"},
     {TOOL_THRESHOLD, "verify found a fault, or compare passed a threshold"},
     {TOOL_MEMORY, "a memory limit would be exceeded"},
     {TOOL_INTERRUPTED, "interrupted; nothing half-written is left"},

@@ -100,16 +100,27 @@ void tool_job_end(tool_job *job)
     tamis_image_unref(&job->result);
 }
 
-static tamis_status find_plan(tool_job *job, tamis_format format, int32_t w, int32_t h,
+/* Says with -v where pictures are filtered from now on, and why that is not the device: the
+ * library's newest text is then about a plan that did not come about. */
+static void say_device(tool_job *job)
+{
+    tool *t = job->tool;
+    tamis_device_info info;
+    int index;
+    if (strcmp(job->device, job->said) == 0)
+        return;
+    snprintf(job->said, sizeof(job->said), "%s", job->device);
+    if (sscanf(job->device, "cuda:%d", &index) == 1 && t->options.verbose &&
+        !tamis_device_describe(t->ctx, index, &info))
+        tool_detail(t, "filtering on %s (%s)", job->device, info.name);
+    else
+        tool_detail(t, "filtering on the CPU (%s, %d threads)%s%s", tamis_ctx_cpu(t->ctx),
+                    tamis_ctx_threads(t->ctx), t->error[0] ? ", for " : "", t->error);
+}
+
+static tamis_status make_plan(tool_job *job, tamis_format format, int32_t w, int32_t h,
                               const tamis_plan **out)
 {
-    for (int i = 0; i < TOOL_PLANS; i++) {
-        tool_plan *p = &job->plans[i];
-        if (p->plan && tamis_format_equal(p->format, format) && p->w == w && p->h == h) {
-            *out = p->plan;
-            return TAMIS_OK;
-        }
-    }
     tool *t = job->tool;
     tamis_plan_options options = {.tile_w = t->options.tile.w,
                                   .tile_h = t->options.tile.h,
@@ -125,6 +136,26 @@ static tamis_status find_plan(tool_job *job, tamis_format format, int32_t w, int
     tamis_plan_free(&slot->plan);
     *slot = (tool_plan){plan, format, w, h};
     *out = plan;
+    return TAMIS_OK;
+}
+
+static tamis_status find_plan(tool_job *job, tamis_format format, int32_t w, int32_t h,
+                              const tamis_plan **out)
+{
+    tamis_status status = TAMIS_OK;
+    *out = NULL;
+    for (int i = 0; i < TOOL_PLANS && !*out; i++) {
+        tool_plan *p = &job->plans[i];
+        if (p->plan && tamis_format_equal(p->format, format) && p->w == w && p->h == h)
+            *out = p->plan;
+    }
+    if (!*out)
+        status = make_plan(job, format, w, h, out);
+    if (status)
+        return status;
+    snprintf(job->device, sizeof(job->device), "%s", tamis_plan_device(*out));
+    say_device(job);
+    job->tool->error[0] = '\0';
     return TAMIS_OK;
 }
 
@@ -265,8 +296,9 @@ tool_report tool_job_file(tool_job *job, const tool_file *file)
         report.code = check;
         return report;
     }
-    t->error[0] = '\0';
+    t->error[0] = job->device[0] = '\0';
     tamis_status status = do_file(job, file, &report);
+    snprintf(report.device, sizeof(report.device), "%s", job->device);
     if (!status)
         return report;
     report.outcome = TOOL_FAILED;

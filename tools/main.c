@@ -13,12 +13,12 @@
 #define ANY      (1 << 30)
 #define COMPUTE  (TOOL_GROUP_COMPUTE | TOOL_GROUP_JSON)
 #define PICTURES (COMPUTE | TOOL_GROUP_READ | TOOL_GROUP_WRITE)
+#define FILTERS  (PICTURES | TOOL_GROUP_FILTER | TOOL_GROUP_GUIDE | TOOL_GROUP_DEVICE)
 
 const tool_command tool_commands[] = {
-    {"run", "filter pictures with a chain of filters", "CHAIN IN... -o OUT", ANY,
-     PICTURES | TOOL_GROUP_FILTER | TOOL_GROUP_GUIDE, cmd_run},
+    {"run", "filter pictures with a chain of filters", "CHAIN IN... -o OUT", ANY, FILTERS, cmd_run},
     {"explain", "show how a chain would be run", "CHAIN [FILE]", 2,
-     COMPUTE | TOOL_GROUP_READ | TOOL_GROUP_SHAPE, cmd_explain},
+     COMPUTE | TOOL_GROUP_READ | TOOL_GROUP_SHAPE | TOOL_GROUP_DEVICE, cmd_explain},
     {"list", "list the filters", "", 0, TOOL_GROUP_JSON, cmd_list},
     {"help", "explain a command or a filter", "[NAME]", 1, 0, cmd_help},
     {"info", "say what picture files hold", "FILE...", ANY, COMPUTE | TOOL_GROUP_READ, cmd_info},
@@ -29,10 +29,11 @@ const tool_command tool_commands[] = {
     {"report", "show two pictures side by side in an HTML file", "BEFORE AFTER -o OUT", 2,
      COMPUTE | TOOL_GROUP_REPORT, cmd_report},
     {"noise", "add noise to a picture", "IN -o OUT", 1, PICTURES | TOOL_GROUP_NOISE, cmd_noise},
-    {"verify", "check the vector kernels of this CPU against the C reference", "", 0,
-     COMPUTE | TOOL_GROUP_SHAPE | TOOL_GROUP_MEASURE, cmd_verify},
+    {"verify", "check the kernels of this CPU and GPU against the C reference", "", 0,
+     COMPUTE | TOOL_GROUP_SHAPE | TOOL_GROUP_MEASURE | TOOL_GROUP_DEVICE, cmd_verify},
     {"bench", "measure the speed of the filters", "", 0,
-     COMPUTE | TOOL_GROUP_SHAPE | TOOL_GROUP_MEASURE | TOOL_GROUP_REPEAT, cmd_bench},
+     COMPUTE | TOOL_GROUP_SHAPE | TOOL_GROUP_MEASURE | TOOL_GROUP_REPEAT | TOOL_GROUP_DEVICE,
+     cmd_bench},
     {"doctor", "describe this machine and this build", "", 0, COMPUTE, cmd_doctor},
     {"docs", "print the page of a filter in Markdown", "FILTER", 1, 0, cmd_docs},
     {"man", "print the manual page", "", 0, 0, cmd_man},
@@ -40,12 +41,8 @@ const tool_command tool_commands[] = {
     {"version", "print the version", "", 0, TOOL_GROUP_JSON, cmd_version},
     {.name = NULL}};
 
-const tool_command tool_filter_command = {"FILTER",
-                                          "filter pictures",
-                                          "IN... -o OUT",
-                                          ANY,
-                                          PICTURES | TOOL_GROUP_FILTER | TOOL_GROUP_GUIDE,
-                                          cmd_filter};
+const tool_command tool_filter_command = {"FILTER", "filter pictures", "IN... -o OUT",
+                                          ANY,      FILTERS,           cmd_filter};
 
 /* Signal handlers can reach nothing else: the one mutable global of the command. */
 static volatile int interrupted;

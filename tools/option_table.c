@@ -99,8 +99,9 @@ const tool_option tool_option_table[] = {
     OPTION(cpu, .kind = TOOL_TEXT, .arg = "ISA", .groups = TOOL_GROUP_COMPUTE,
            .doc = "highest instruction set to use: c, base, avx2 or avx512; default: "
                   "TAMIS_CPU, else the best there is"),
-    OPTION(device, .kind = TOOL_TEXT, .def = "auto", .arg = "auto|cpu|cuda[:I]",
-           .groups = TOOL_GROUP_COMPUTE, .doc = "where to filter; cuda never falls back silently"),
+    OPTION(device, .kind = TOOL_TEXT, .arg = "auto|cpu|cuda[:I]", .groups = TOOL_GROUP_DEVICE,
+           .doc = "where to filter: auto takes the first GPU for chains that can run there, else "
+                  "the CPU; cuda never falls back; default: TAMIS_DEVICE, else auto"),
     OPTION(max_memory, .kind = TOOL_BYTES, .arg = "SIZE", .groups = TOOL_GROUP_COMPUTE,
            .doc = "refuse work that needs more, such as 4G"),
     OPTION(json, .kind = TOOL_FLAG, .groups = TOOL_GROUP_JSON,

@@ -19,7 +19,8 @@ enum {
     TOOL_GROUP_NOISE = 1 << 9,
     TOOL_GROUP_GUIDE = 1 << 10, /* chains, and filters that take a second input */
     TOOL_GROUP_JSON = 1 << 11,
-    TOOL_GROUP_REPORT = 1 << 12
+    TOOL_GROUP_REPORT = 1 << 12,
+    TOOL_GROUP_DEVICE = 1 << 13 /* commands that may work on a GPU */
 };
 
 enum { TOOL_TABLE_FILTERS, TOOL_TABLE_PUBLISHED };

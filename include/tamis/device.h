@@ -8,7 +8,7 @@
 #ifndef TAMIS_DEVICE_H
 #define TAMIS_DEVICE_H
 
-#include <tamis/image.h>
+#include <tamis/filter.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +28,11 @@ TAMIS_API int tamis_device_count(tamis_ctx *ctx);
 
 /* Describes device number index, 0 .. count-1. Errors: ARGUMENT, DEVICE. Thread-safe. */
 TAMIS_API tamis_status tamis_device_describe(tamis_ctx *ctx, int index, tamis_device_info *out);
+
+/* Facts about kernel index 0, 1, ... of a filter on devices, as tamis_filter_kernel() gives them
+ * for the CPU. Returns 0 when there are no more, or no devices. Thread-safe. */
+TAMIS_API int tamis_device_kernel(tamis_ctx *ctx, const tamis_filter *filter, int index,
+                                  tamis_kernel_info *out);
 
 /* As tamis_image_create(), in the memory of a device. Rows start at 256-byte boundaries.
  * Errors: ARGUMENT, MEMORY, LIMIT, DEVICE. */

@@ -225,6 +225,24 @@ tamis_status tamis_device_describe(tamis_ctx *ctx, int index, tamis_device_info 
     return TAMIS_OK;
 }
 
+int tamis_device_kernel(tamis_ctx *ctx, const tamis_filter *filter, int index,
+                        tamis_kernel_info *out)
+{
+    if (!filter || !out || index < 0 || tamis_device_count(ctx) == 0)
+        return 0;
+    const tamis_backend *backend = ctx->devices->backend;
+    for (const tamis_gpu_filter *f = backend->filters; f->name; f++) {
+        if (strcmp(f->name, filter->name) != 0)
+            continue;
+        for (const tamis_gpu_kernel *k = f->kernels; k->stage; k++)
+            if (index-- == 0) {
+                *out = (tamis_kernel_info){k->stage, k->type, backend->name, k->tolerance};
+                return 1;
+            }
+    }
+    return 0;
+}
+
 /* ---- images */
 
 static tamis_status fail_alloc(tamis_ctx *ctx, tamis_status status, const tamis_gpu_fault *fault)

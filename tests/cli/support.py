@@ -85,7 +85,8 @@ class Case(unittest.TestCase):
 
     def tamis(self, *args, code=0, data=None, env=None, **more):
         """Runs the command and checks its exit code; stdout and stderr are bytes and text."""
-        surroundings = dict(os.environ, LC_ALL="C.UTF-8", **(env or {}))
+        surroundings = dict(os.environ, LC_ALL="C.UTF-8", TAMIS_DEVICE="cpu")
+        surroundings.update(env or {})
         run = subprocess.run([TAMIS, *args], cwd=self.dir, input=data, capture_output=True,
                              env=surroundings, timeout=120, check=False, **more)
         run.err = run.stderr.decode("utf-8", "replace")

@@ -130,6 +130,16 @@ static void test_describe(void **state)
     assert_int_equal(tamis_device_describe(ctx, 1, &info), TAMIS_OK);
     assert_string_equal(info.name, "emulated device 1");
     assert_int_equal(tamis_device_describe(ctx, 2, &info), TAMIS_ERR_ARGUMENT);
+    const tamis_filter *gaussian = tamis_filter_find("gaussian");
+    tamis_kernel_info row;
+    int rows = 0;
+    while (tamis_device_kernel(ctx, gaussian, rows, &row))
+        rows++;
+    assert_true(rows > 0);
+    assert_string_equal(row.cpu, "cuda");
+    assert_int_equal(tamis_device_kernel(ctx, gaussian, -1, &row), 0);
+    assert_int_equal(tamis_device_kernel(ctx, NULL, 0, &row), 0);
+    assert_int_equal(tamis_device_kernel(NULL, gaussian, 0, &row), 0);
     tamis_plan *plan = plan_of(ctx, chain, rgba, 8, 8);
     assert_string_equal(tamis_plan_device(plan), "cuda:1");
     tamis_plan_free(&plan);
