@@ -34,7 +34,7 @@ docs: all ## regenerate filters/*/*.md from the parameter tables
 	sh scripts/docs.sh $(BUILD)
 
 format: ## format all C sources
-	git ls-files '*.c' '*.h' | xargs clang-format -i
+	git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp' | xargs clang-format -i
 
 fuzz: ## fuzz the chain parser and the file readers for 30 seconds each
 	sh scripts/setup.sh ci

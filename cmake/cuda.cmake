@@ -53,6 +53,9 @@ target_include_directories(tamis_cuda PRIVATE ${TAMIS_PUBLIC_INCLUDES} ${CMAKE_S
                                               ${CMAKE_SOURCE_DIR}/cuda)
 # Multiplications and additions are fused where the code says so and nowhere else, as on the CPU.
 target_compile_options(tamis_cuda PRIVATE -fmad=false -Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers)
+if(TAMIS_WERROR)
+  target_compile_options(tamis_cuda PRIVATE -Werror=all-warnings -Xcompiler=-Werror)
+endif()
 target_link_options(tamis_cuda PRIVATE -Wl,--exclude-libs,ALL)
 install(TARGETS tamis_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tamis)
 include(bench/gpu/gpu.cmake)
