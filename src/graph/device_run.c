@@ -139,7 +139,8 @@ static void by_channel(const struct held *h, tamis_gpu_planes *planes, int *pitc
     }
 }
 
-/* Converts the channels from `first` on. */
+/* Converts the channels from `first` on; of a source with another number of channels, as many of
+ * its last ones. */
 static tamis_status convert(struct session *s, const struct held *src, const struct held *dst,
                             tamis_rect part, int first, tamis_gpu_alpha alpha)
 {
@@ -150,8 +151,14 @@ static tamis_status convert(struct session *s, const struct held *src, const str
                            .src_type = src->format.type,
                            .dst_type = dst->format.type,
                            .stream = s->stream};
-    by_channel(src, &c.src, &c.src_pitch);
+    tamis_gpu_planes planes;
+    by_channel(src, &planes, &c.src_pitch);
     by_channel(dst, &c.dst, &c.dst_pitch);
+    for (int p = first; p < c.channels; p++) {
+        int from = p + src->format.channels - c.channels;
+        c.src.data[p] = planes.data[from];
+        c.src.stride[p] = planes.stride[from];
+    }
     return s->device->backend->convert(s->device->gpu, &c, &s->fault);
 }
 
