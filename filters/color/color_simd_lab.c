@@ -1,43 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lab and back, a vector of pixels at a time, in binary32. The powers are of the mantissa by a
- * polynomial of least relative error, times that of the exponent from a table; it has 16 of them,
- * which holds every color of integers. Pixels of f32 far outside, with NaN or with infinities go to
- * the reference one by one: never with their neighbors, on which no result may depend. */
-#include "color_kernel.h"
+/* Lab and back, a vector of pixels at a time, in binary32 (color_lab.h). Pixels of f32 far outside,
+ * with NaN or with infinities go to the reference one by one: never with their neighbors, on which
+ * no result may depend. */
+#include "color_lab.h"
 
 #include "color_simd.h"
-
-/* v to a power, for 2^first <= v < 2^(first+16): coefficients for the mantissa less 1.5, and the
- * powers of 2^first, 2^(first+1) and so on. */
-struct power {
-    int first, degree;
-    float c[8];
-    float exponents[16];
-};
-
-static const struct power power_2_4 = {-4,
-                                       6,
-                                       {2.64617785f, 4.23388498f, 1.97580878f, 0.175608998f,
-                                        -0.0175139323f, 0.00390834501f, -0.00125756078f},
-                                       {0.00128858194f, 0.00680117628f, 0.0358968236f, 0.189464571f,
-                                        1, 5.27803164f, 27.857618f, 147.033389f, 776.046882f, 4096,
-                                        21618.8176f, 114104.803f, 602248.763f, 3178688.03f,
-                                        16777216, 88550676.9f}};
-static const struct power cube_root = {
-    -7,
-    7,
-    {1.14471427f, 0.254380774f, -0.0565323815f, 0.020943526f, -0.00924059168f, 0.00447271316f,
-     -0.0027573354f, 0.00159081862f},
-    {0.198425131f, 0.25f, 0.314980262f, 0.396850263f, 0.5f, 0.629960525f, 0.793700526f, 1,
-     1.25992105f, 1.58740105f, 2, 2.5198421f, 3.1748021f, 4, 5.0396842f, 6.34960421f}};
-static const struct power root_2_4 = {
-    -9,
-    7,
-    {1.18405361f, 0.328903601f, -0.0639566819f, 0.0225090596f, -0.0096259247f, 0.00455271463f,
-     -0.00274351499f, 0.00156488745f},
-    {0.0743254447f, 0.0992125657f, 0.132432887f, 0.176776695f, 0.235968578f, 0.314980262f,
-     0.420448208f, 0.561231024f, 0.749153538f, 1, 1.33483985f, 1.78179744f, 2.37841423f, 3.1748021f,
-     4.23785238f, 5.65685425f}};
 
 /* The element of the table with the low four bits of each lane as its index. */
 TAMIS_INLINE tv_f32 look_up(const float table[16], tv_s32 index)
@@ -56,7 +23,7 @@ TAMIS_INLINE tv_f32 look_up(const float table[16], tv_s32 index)
 #endif
 }
 
-TAMIS_INLINE tv_f32 raise(const struct power *p, tv_f32 v)
+TAMIS_INLINE tv_f32 raise(const struct color_power *p, tv_f32 v)
 {
     tv_s32 bits = (tv_s32)v;
     tv_f32 x = (tv_f32)((bits & 0x7fffff) | 0x3f800000) - 1.5f;
@@ -114,21 +81,10 @@ TAMIS_INLINE int all_lanes(tv_s32 mask)
 
 /* ---- to Lab */
 
-/* Up to here vectors do: the cube root then stays below 2^9. */
-#define RGB_LIMIT 8
-#define EPSILON   ((float)(216.0 / 24389))
-#define KAPPA     ((float)(24389.0 / 27))
-
-/* Linear light to X, Y, Z over those of white. */
-static const float xyz_of_linear[3][3] = {
-    {(float)(0.4124564 / 0.95047), (float)(0.3575761 / 0.95047), (float)(0.1804375 / 0.95047)},
-    {0.2126729f, 0.7151522f, 0.0721750f},
-    {(float)(0.0193339 / 1.08883), (float)(0.1191920 / 1.08883), (float)(0.9503041 / 1.08883)}};
-
 TAMIS_INLINE tv_f32 to_linear(tv_f32 v)
 {
-    tv_f32 high = raise(&power_2_4, tv_muladd_f32(v, tv_splat_f32((float)(1 / 1.055)),
-                                                  tv_splat_f32((float)(0.055 / 1.055))));
+    tv_f32 high = raise(&color_power_2_4, tv_muladd_f32(v, tv_splat_f32((float)(1 / 1.055)),
+                                                        tv_splat_f32((float)(0.055 / 1.055))));
     return choose((tv_s32)(v > 0.04045f), high, v * (float)(1 / 12.92));
 }
 
@@ -136,40 +92,24 @@ TAMIS_INLINE tv_f32 lab_f(tv_f32 t)
 {
     tv_f32 low = tv_muladd_f32(t, tv_splat_f32((float)(24389.0 / 27 / 116)),
                                tv_splat_f32((float)(16.0 / 116)));
-    return choose((tv_s32)(t > EPSILON), raise(&cube_root, t), low);
-}
-
-/* What is stored of L, a and b, from the three roots. */
-struct lab_out {
-    float scale[3], offset[3];
-};
-
-static struct lab_out lab_out_of(const color_coef *k)
-{
-    static const double unit[] = {116, 500, 200}, zero[] = {-16, 0, 0};
-    struct lab_out o;
-    for (int p = 0; p < 3; p++) {
-        o.scale[p] = (float)(unit[p] * k->lab_scale[p]);
-        o.offset[p] = (float)(zero[p] * k->lab_scale[p] + k->lab_offset[p]);
-    }
-    return o;
+    return choose((tv_s32)(t > COLOR_EPSILON), raise(&color_cube_root, t), low);
 }
 
 /* Returns the lanes whose result holds. */
 TAMIS_INLINE tv_s32 to_lab(const color_coef *k, const tv_f32 *in, int inputs,
-                           const struct lab_out *o, tv_f32 out[3])
+                           const struct color_lab_out *o, tv_f32 out[3])
 {
     tv_f32 linear[3], f[3];
     tv_s32 good = ~(tv_s32){0};
     for (int c = 0; c < 3; c++) {
         tv_f32 v = color_mix(k, c, in, inputs, TV_SUMS_ROUGH) * (float)(1 / k->range);
-        good &= within(v, RGB_LIMIT);
+        good &= within(v, COLOR_RGB_LIMIT);
         linear[c] = to_linear(v);
     }
     for (int i = 0; i < 3; i++) {
-        tv_f32 t = linear[0] * xyz_of_linear[i][0];
-        t = tv_muladd_f32(linear[1], tv_splat_f32(xyz_of_linear[i][1]), t);
-        f[i] = lab_f(tv_muladd_f32(linear[2], tv_splat_f32(xyz_of_linear[i][2]), t));
+        tv_f32 t = linear[0] * color_xyz_of_linear[i][0];
+        t = tv_muladd_f32(linear[1], tv_splat_f32(color_xyz_of_linear[i][1]), t);
+        f[i] = lab_f(tv_muladd_f32(linear[2], tv_splat_f32(color_xyz_of_linear[i][2]), t));
     }
     const tv_f32 v[3] = {f[1], f[0] - f[1], f[1] - f[2]};
     for (int p = 0; p < 3; p++)
@@ -178,7 +118,7 @@ TAMIS_INLINE tv_s32 to_lab(const color_coef *k, const tv_f32 *in, int inputs,
 }
 
 TAMIS_INLINE void to_lab_block(const struct color_row *row, const color_coef *k, tamis_type type,
-                               int inputs, const struct lab_out *o, int x, int n)
+                               int inputs, const struct color_lab_out *o, int x, int n)
 {
     tv_f32 in[3], out[3];
     for (int c = 0; c < inputs; c++)
@@ -192,45 +132,21 @@ TAMIS_INLINE void to_lab_block(const struct color_row *row, const color_coef *k,
 
 /* ---- from Lab */
 
-/* Up to here vectors do: light then stays below 2^7. */
-#define ROOT_LIMIT 2.5f
-
-/* X, Y, Z over those of white to linear light. */
-static const float linear_of_xyz[3][3] = {
-    {(float)(3.2404542 * 0.95047), -1.5371385f, (float)(-0.4985314 * 1.08883)},
-    {(float)(-0.9692660 * 0.95047), 1.8760108f, (float)(0.0415560 * 1.08883)},
-    {(float)(0.0556434 * 0.95047), -0.2040259f, (float)(1.0572252 * 1.08883)}};
-
 TAMIS_INLINE tv_f32 to_srgb(tv_f32 v)
 {
-    tv_f32 high = tv_muladd_f32(raise(&root_2_4, v), tv_splat_f32(1.055f), tv_splat_f32(-0.055f));
+    tv_f32 high =
+        tv_muladd_f32(raise(&color_root_2_4, v), tv_splat_f32(1.055f), tv_splat_f32(-0.055f));
     return choose((tv_s32)(v > 0.0031308f), high, v * 12.92f);
 }
 
 TAMIS_INLINE tv_f32 lab_f_inverse(tv_f32 f)
 {
     tv_f32 cube = f * f * f;
-    tv_f32 low = tv_muladd_f32(f, tv_splat_f32(116 / KAPPA), tv_splat_f32(-16 / KAPPA));
-    return choose((tv_s32)(cube > EPSILON), cube, low);
+    tv_f32 low = tv_muladd_f32(f, tv_splat_f32(116 / COLOR_KAPPA), tv_splat_f32(-16 / COLOR_KAPPA));
+    return choose((tv_s32)(cube > COLOR_EPSILON), cube, low);
 }
 
-/* What L, a and b add to the three roots: (sample - offset) * scale. */
-struct lab_in {
-    float scale[3], offset[3];
-};
-
-static struct lab_in lab_in_of(const color_coef *k)
-{
-    static const double unit[] = {116, 500, -200}, zero[] = {-16, 0, 0};
-    struct lab_in o;
-    for (int c = 0; c < 3; c++) {
-        o.scale[c] = (float)(1 / (unit[c] * k->lab_scale[c]));
-        o.offset[c] = (float)(zero[c] * k->lab_scale[c] + k->lab_offset[c]);
-    }
-    return o;
-}
-
-TAMIS_INLINE tv_s32 from_lab(const color_coef *k, const struct lab_in *o, const tv_f32 in[3],
+TAMIS_INLINE tv_s32 from_lab(const color_coef *k, const struct color_lab_in *o, const tv_f32 in[3],
                              int outputs, tv_f32 out[3])
 {
     tv_f32 xyz[3], rgb[3];
@@ -239,13 +155,13 @@ TAMIS_INLINE tv_s32 from_lab(const color_coef *k, const struct lab_in *o, const 
                          tv_muladd_f32(in[2] - o->offset[2], tv_splat_f32(o->scale[2]), y)};
     tv_s32 good = ~(tv_s32){0};
     for (int i = 0; i < 3; i++) {
-        good &= within(f[i], ROOT_LIMIT);
+        good &= within(f[i], COLOR_ROOT_LIMIT);
         xyz[i] = lab_f_inverse(f[i]);
     }
     for (int i = 0; i < 3; i++) {
-        tv_f32 v = xyz[0] * linear_of_xyz[i][0];
-        v = tv_muladd_f32(xyz[1], tv_splat_f32(linear_of_xyz[i][1]), v);
-        v = tv_muladd_f32(xyz[2], tv_splat_f32(linear_of_xyz[i][2]), v);
+        tv_f32 v = xyz[0] * color_linear_of_xyz[i][0];
+        v = tv_muladd_f32(xyz[1], tv_splat_f32(color_linear_of_xyz[i][1]), v);
+        v = tv_muladd_f32(xyz[2], tv_splat_f32(color_linear_of_xyz[i][2]), v);
         rgb[i] = to_srgb(v) * (float)k->range;
     }
     for (int p = 0; p < outputs; p++)
@@ -254,7 +170,7 @@ TAMIS_INLINE tv_s32 from_lab(const color_coef *k, const struct lab_in *o, const 
 }
 
 TAMIS_INLINE void from_lab_block(const struct color_row *row, const color_coef *k, tamis_type type,
-                                 int outputs, const struct lab_in *o, int x, int n)
+                                 int outputs, const struct color_lab_in *o, int x, int n)
 {
     tv_f32 in[3], out[3];
     for (int c = 0; c < 3; c++)
@@ -271,7 +187,7 @@ TAMIS_INLINE void from_lab_block(const struct color_row *row, const color_coef *
 TAMIS_INLINE void to_lab_any(const tamis_tile *t, const void *coef, tamis_type type)
 {
     const color_coef copy = *(const color_coef *)coef, *k = &copy;
-    const struct lab_out o = lab_out_of(k);
+    const struct color_lab_out o = color_lab_out_of(k);
     if (k->inputs == 1) {
         COLOR_EACH(t, k, to_lab_block, type, 1, &o)
     } else {
@@ -282,7 +198,7 @@ TAMIS_INLINE void to_lab_any(const tamis_tile *t, const void *coef, tamis_type t
 TAMIS_INLINE void from_lab_any(const tamis_tile *t, const void *coef, tamis_type type)
 {
     const color_coef copy = *(const color_coef *)coef, *k = &copy;
-    const struct lab_in o = lab_in_of(k);
+    const struct color_lab_in o = color_lab_in_of(k);
     if (k->outputs == 1) {
         COLOR_EACH(t, k, from_lab_block, type, 1, &o)
     } else {
