@@ -52,19 +52,22 @@ static __device__ __noinline__ unsigned march_gather(const tamis_input<T> *in, i
 /* Where outputs and inputs of a thread are. */
 template <typename T, int K, int STEP> struct march {
     typedef march_row<T, K, STEP> row_words;
+    enum { PAIRS = row_words::PAIRS };
     const tamis_input<T> &in;
-    int i;           /* first output's sample of the input */
-    int left, right; /* samples that may be read, borders aside */
-    int top, bottom; /* rows likewise */
-    bool aligned;    /* words may be loaded at once, */
-    bool whole;      /* and all are inside of those and of the image */
+    int i;            /* first output's sample of the input */
+    int left, right;  /* samples that may be read, borders aside */
+    int top, bottom;  /* rows likewise */
+    bool aligned;     /* words may be loaded at once, */
+    bool inside;      /* and all, of all rows of the strip, are inside of those and of the image */
+    const char *base; /* sample i of row 0 */
+    int64_t stride;
 
     static __device__ __forceinline__ unsigned flip(unsigned w)
     {
         return (T)-1 < 0 ? w ^ 0x80008000u : w;
     }
 
-    /* A word where not all are whole. */
+    /* A word where not all are inside. */
     __device__ __forceinline__ unsigned somewhere(int j, int y) const
     {
         bool here = aligned && j >= max(left, 0) && (unsigned)y < (unsigned)in.h &&
@@ -73,43 +76,57 @@ template <typename T, int K, int STEP> struct march {
         return here ? *(const unsigned *)(in.row(y) + j) : march_gather(&in, left, right, j, y);
     }
 
-    __device__ __forceinline__ row_words load(int y) const
+    __device__ __forceinline__ row_words load_outside(int y) const
     {
-        enum { SIDE = row_words::SIDE, CENTER = row_words::CENTER, WORDS = row_words::WORDS };
         row_words r;
         y = min(max(y, top), bottom);
-        if (whole && (unsigned)y < (unsigned)in.h) {
-            const T *p = in.row(y) + i;
 #pragma unroll
-            for (int n = 0; n < SIDE; n++) {
-                r.word[n] = *((const unsigned *)p + n - SIDE);
-                r.word[SIDE + CENTER + n] = *((const unsigned *)p + CENTER + n);
-            }
-            if (CENTER == 2) {
-                uint2 both = *(const uint2 *)p;
-                r.word[SIDE] = both.x;
-                r.word[SIDE + CENTER - 1] = both.y;
-            } else {
-                r.word[SIDE] = *(const unsigned *)p;
-            }
-        } else {
-#pragma unroll
-            for (int n = 0; n < WORDS; n++)
-                r.word[n] = somewhere(i + (n - SIDE) * row_words::PER_WORD, y);
-        }
-        if ((T)-1 < 0)
-#pragma unroll
-            for (int n = 0; n < WORDS; n++)
-                r.word[n] = flip(r.word[n]);
+        for (int n = 0; n < row_words::WORDS; n++)
+            r.word[n] = somewhere(i + (n - row_words::SIDE) * row_words::PER_WORD, y);
         return r;
     }
 
-    /* The K samples of each pair's windows, sorted. */
-    __device__ __forceinline__ void sorted(unsigned (*v)[K], int y) const
+    static __device__ __forceinline__ row_words load_inside(const char *p)
     {
-        row_words r = load(y);
+        enum { SIDE = row_words::SIDE, CENTER = row_words::CENTER };
+        const unsigned *w = (const unsigned *)p;
+        row_words r;
 #pragma unroll
-        for (int p = 0; p < row_words::PAIRS; p++) {
+        for (int n = 0; n < SIDE; n++) {
+            r.word[n] = w[n - SIDE];
+            r.word[SIDE + CENTER + n] = w[CENTER + n];
+        }
+        if constexpr (CENTER == 2) {
+            uint2 both = *(const uint2 *)p;
+            r.word[SIDE] = both.x;
+            r.word[SIDE + CENTER - 1] = both.y;
+        } else {
+            r.word[SIDE] = w[0];
+        }
+        return r;
+    }
+
+    /* Rows y and y + 1. */
+    __device__ __forceinline__ void load(row_words *r, int y) const
+    {
+        if (inside) {
+            const char *p = base + y * stride;
+            r[0] = load_inside(p);
+            r[1] = load_inside(p + stride);
+        } else {
+            r[0] = load_outside(y);
+            r[1] = load_outside(y + 1);
+        }
+    }
+
+    /* The K samples of each pair's windows, sorted. */
+    static __device__ __forceinline__ void sorted(unsigned (*v)[K], row_words r)
+    {
+#pragma unroll
+        for (int n = 0; n < row_words::WORDS; n++)
+            r.word[n] = flip(r.word[n]);
+#pragma unroll
+        for (int p = 0; p < PAIRS; p++) {
 #pragma unroll
             for (int j = 0; j < K; j++)
                 v[p][j] = r.pair(p + (j - K / 2) * STEP);
@@ -126,9 +143,9 @@ template <typename T, int K, int STEP> struct march {
     }
 };
 
-/* The outputs of a thread's row go to samples i .. of dst, as far as they are in begin .. end. */
+/* The outputs of a thread's row go to samples i .. of row: all, or those in begin .. end. */
 template <typename T, int PAIRS>
-static __device__ __forceinline__ void march_store(T *row, int i, int begin, int end, bool aligned,
+static __device__ __forceinline__ void march_store(T *row, int i, int begin, int end, bool all,
                                                    const unsigned *v)
 {
     unsigned w[PAIRS == 4 || sizeof(T) == 2 ? 2 : 1];
@@ -142,7 +159,7 @@ static __device__ __forceinline__ void march_store(T *row, int i, int begin, int
         w[0] = __byte_perm(a, b, 0x5410);
         w[1] = __byte_perm(a, b, 0x7632);
     }
-    if (aligned && i >= begin && i + 2 * PAIRS <= end) {
+    if (all) {
         if constexpr (sizeof w == 8)
             *(uint2 *)(row + i) = make_uint2(w[0], w[1]);
         else
@@ -163,20 +180,27 @@ static __device__ __forceinline__ unsigned march_median(const unsigned *a, const
     return __vmaxu2(__vminu2(low, mid), __vminu2(__vmaxu2(low, mid), high));
 }
 
-/* Two rows of outputs at a time: of `next`, rows y + 3 and y + 4 of windows that begin at row y. */
-template <typename M, int PAIRS> struct march_3 {
+/* Two rows of outputs at a time, of windows that begin at rows y and y + 1. The next rows have
+ * been loaded before they are needed. */
+template <typename M> struct march_3 {
+    enum { PAIRS = M::PAIRS };
     unsigned a[PAIRS][3], b[PAIRS][3]; /* rows y, y + 1 */
+    typename M::row_words ahead[2];    /* y + 2, y + 3 */
 
     __device__ __forceinline__ void begin(const M &m, int y)
     {
-        m.sorted(a, y);
-        m.sorted(b, y + 1);
+        m.load(ahead, y);
+        M::sorted(a, ahead[0]);
+        M::sorted(b, ahead[1]);
+        m.load(ahead, y + 2);
     }
     __device__ __forceinline__ void down(const M &m, int y, unsigned (*out)[PAIRS])
     {
         unsigned c[PAIRS][3], d[PAIRS][3];
-        m.sorted(c, y + 2);
-        m.sorted(d, y + 3);
+        typename M::row_words now[2] = {ahead[0], ahead[1]};
+        m.load(ahead, y + 4);
+        M::sorted(c, now[0]);
+        M::sorted(d, now[1]);
 #pragma unroll
         for (int p = 0; p < PAIRS; p++) {
             out[0][p] = march_median(b[p], c[p], a[p]);
@@ -187,17 +211,22 @@ template <typename M, int PAIRS> struct march_3 {
     }
 };
 
-template <typename M, int PAIRS> struct march_5 {
+template <typename M> struct march_5 {
+    enum { PAIRS = M::PAIRS };
     unsigned row_0[PAIRS][5], row_2[PAIRS][5], row_3[PAIRS][5];
-    unsigned block[PAIRS][10]; /* rows y + 1 and y + 2 merged */
+    unsigned block[PAIRS][10];      /* rows y + 1 and y + 2 merged */
+    typename M::row_words ahead[2]; /* y + 4, y + 5 */
 
     __device__ __forceinline__ void begin(const M &m, int y)
     {
         unsigned row_1[PAIRS][5];
-        m.sorted(row_0, y);
-        m.sorted(row_1, y + 1);
-        m.sorted(row_2, y + 2);
-        m.sorted(row_3, y + 3);
+        m.load(ahead, y);
+        M::sorted(row_0, ahead[0]);
+        M::sorted(row_1, ahead[1]);
+        m.load(ahead, y + 2);
+        M::sorted(row_2, ahead[0]);
+        M::sorted(row_3, ahead[1]);
+        m.load(ahead, y + 4);
 #pragma unroll
         for (int p = 0; p < PAIRS; p++) {
             copy<pairs, 5>(block[p], row_1[p]);
@@ -208,8 +237,10 @@ template <typename M, int PAIRS> struct march_5 {
     __device__ __forceinline__ void down(const M &m, int y, unsigned (*out)[PAIRS])
     {
         unsigned row_4[PAIRS][5], row_5[PAIRS][5];
-        m.sorted(row_4, y + 4);
-        m.sorted(row_5, y + 5);
+        typename M::row_words now[2] = {ahead[0], ahead[1]};
+        m.load(ahead, y + 6);
+        M::sorted(row_4, now[0]);
+        M::sorted(row_5, now[1]);
 #pragma unroll
         for (int p = 0; p < PAIRS; p++) {
             unsigned v[20];
@@ -243,25 +274,36 @@ __global__ void __launch_bounds__(32 * MARCH_WARPS)
     if (top >= out_bottom || i >= end + a.shift_x)
         return;
     const tamis_input<T> &in = a.in.plane[blockIdx.y];
-    int left = begin + a.shift_x - r * STEP, right = end - 1 + a.shift_x + r * STEP;
+    int y = (int)top, stop = min(out_bottom, y + a.height), down = a.shift_y - r;
     int side = M::row_words::SIDE * M::row_words::PER_WORD;
-    int64_t width = (int64_t)in.w * STEP;
-    bool aligned = a.aligned >= 4 * M::row_words::CENTER;
-    bool whole = aligned && i - side >= max(left, 0) &&
-                 i + SAMPLES + side <= (right < width ? right + 1 : width);
-    M m = {in,      (int)i, left, right, a.out.y + a.shift_y - r, out_bottom - 1 + a.shift_y + r,
-           aligned, whole};
+    M m = {in,
+           (int)i,
+           begin + a.shift_x - r * STEP,
+           end - 1 + a.shift_x + r * STEP,
+           a.out.y + down,
+           out_bottom - 1 + a.shift_y + r,
+           a.aligned >= 4 * M::row_words::CENTER,
+           false,
+           in.data + i * (int)sizeof(T),
+           in.stride};
+    /* Loads go two rows beyond the last. */
+    m.inside = m.aligned && i - side >= max(m.left, 0) &&
+               i + SAMPLES + side <= (int64_t)in.w * STEP && i + SAMPLES + side - 1 <= m.right &&
+               y + down >= max(m.top, 0) && stop + down + K + 2 <= min(m.bottom, in.h - 1);
     int x = (int)i - a.shift_x;
-    aligned = aligned && x % SAMPLES == 0; /* of the output now */
-    int y = (int)top, stop = min(out_bottom, y + a.height);
-    typename std::conditional<K == 3, march_3<M, PAIRS>, march_5<M, PAIRS>>::type state;
-    state.begin(m, y + a.shift_y - r);
+    bool all = m.aligned && x % SAMPLES == 0 && x >= begin && x + SAMPLES <= end;
+    typename std::conditional<K == 3, march_3<M>, march_5<M>>::type state;
+    state.begin(m, y + down);
+    T *row = tamis_row<T>(a.out, blockIdx.y, y);
+    int64_t stride = a.out.stride[blockIdx.y];
     for (; y < stop; y += 2) {
         unsigned out[2][PAIRS];
-        state.down(m, y + a.shift_y - r, out);
-        for (int n = 0; n < 2 && y + n < stop; n++)
-            march_store<T, PAIRS>(tamis_row<T>(a.out, blockIdx.y, y + n), x, begin, end, aligned,
-                                  out[n]);
+        state.down(m, y + down, out);
+        march_store<T, PAIRS>(row, x, begin, end, all, out[0]);
+        row = (T *)((char *)row + stride);
+        if (y + 1 < stop)
+            march_store<T, PAIRS>(row, x, begin, end, all, out[1]);
+        row = (T *)((char *)row + stride);
     }
 }
 
