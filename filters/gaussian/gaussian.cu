@@ -8,6 +8,7 @@
 #include "kernel.cuh"
 
 #include "gaussian_kernel.h"
+#include "gaussian_grid.cuh"
 #include "gaussian_march.cuh"
 
 enum { THREADS = 128, STRIP = 4 * THREADS, MAX_SIDE = STRIP / 4 };
@@ -493,6 +494,11 @@ static tamis_status prepare(tamis_gpu_prep *prep)
                : TAMIS_ERR_MEMORY;
 }
 
+#define GRID_ROW(type, tolerance)                                                                  \
+    {                                                                                              \
+        "grid", type, tolerance, tamis_cuda_gaussian_grid_prepare,                                 \
+            tamis_cuda_gaussian_grid_scratch, tamis_cuda_gaussian_grid_launch                      \
+    }
 TAMIS_CUDA_KERNELS(gaussian) = {
     {"separable", TAMIS_U8, 0, prepare, scratch<fixed>, launch<fixed, march_fixed>},
     {"separable", TAMIS_U16, 0, prepare, scratch<single<uint16_t>>,
@@ -500,5 +506,9 @@ TAMIS_CUDA_KERNELS(gaussian) = {
     {"separable", TAMIS_S16, 0, prepare, scratch<single<int16_t>>,
      launch<single<int16_t>, march_single<int16_t>>},
     {"separable", TAMIS_F32, 1e-6, prepare, scratch<centered>, launch<centered, march_centered>},
+    GRID_ROW(TAMIS_U8, 0),
+    GRID_ROW(TAMIS_U16, 0),
+    GRID_ROW(TAMIS_S16, 0),
+    GRID_ROW(TAMIS_F32, 1e-6),
     {},
 };

@@ -24,7 +24,7 @@ static inline size_t unsharp_stride(int w, int step)
 static inline const float *unsharp_smooth(const tamis_tile *t, const unsharp_coef *k,
                                           const tamis_kernel *gaussian, void *scratch)
 {
-    float *smooth = scratch;
+    float *smooth = (float *)scratch;
     size_t stride = unsharp_stride(t->w, t->step);
     tamis_tile inner = *t;
     inner.dst[0] = smooth;
