@@ -94,7 +94,7 @@ run_check() {
     [ -z "$bad" ] || { grep -h -A3 '^FAIL' "$out/check.txt" | head -n 40; failed=1; }
 }
 
-# ---- sanitize: so few samples reach not every row, which is no fault here
+# ---- sanitize
 
 find_sanitizer() {
     local nvcc
@@ -107,14 +107,14 @@ sanitize_one() { # tool, filter
     local log=$work/sanitize.$1.$2 rest=$((deadline - $(date +%s)))
     [ $rest -gt 0 ] || { echo "== $1 $2: out of time" >"$log"; return; }
     timeout "$((rest < 60 ? rest : 60))" "$sanitizer" --tool "$1" --error-exitcode 99 --print-limit 5 "$check" \
-        --filter "$2" --cpu cuda --samples 20 >"$log" 2>&1
+        --filter "$2" --cpu cuda --samples 20 --part >"$log" 2>&1
     local code=$?
     if [ $code -eq 124 ]; then
         echo "== $1 $2: out of time" >>"$log"
-    elif [ $code -eq 99 ] || [ $code -gt 100 ] || ! grep -q 'SUMMARY: 0' "$log"; then
+    elif [ $code -ne 0 ] || ! grep -q 'SUMMARY: 0' "$log"; then
         echo "== $1 $2: FAILED, status $code" >>"$log"
     else
-        echo "== $1 $2: ok" >"$log" # what the checks said stands in check.txt
+        echo "== $1 $2: ok" >"$log"
     fi
 }
 export -f sanitize_one

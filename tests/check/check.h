@@ -19,6 +19,7 @@ typedef struct check_options {
     int samples; /* random samples for each filter */
     int only;    /* index of the one sample to run; -1 = all */
     int full;    /* the whole product */
+    int part;    /* so few samples that they need not reach all rows */
     int bench;
 } check_options;
 
@@ -51,6 +52,7 @@ typedef struct check_machine {
     size_t bytes[CHECK_CPUS][CHECK_THREAD_COUNTS];   /* what a fresh one holds */
     check_counts counts;
     const check_options *options;
+    int seeking; /* past --samples: only those run that reach rows not chosen yet */
 } check_machine;
 extern const char *const check_cpu_names[CHECK_CPUS];
 extern const unsigned check_cpu_bits[CHECK_CPUS];
@@ -67,6 +69,11 @@ void check_run(check_machine *machine, const check_sample *sample);
 
 /* rows.c: which rows were chosen so far. */
 void check_row_chosen(const tamis_kernel *kernel);
+/* Whether usable rows of a filter were chosen by no sample yet, and whether one of those that stand
+ * beside a C row, which may be NULL, was not. */
+int check_rows_missing(const check_machine *machine, const tamis_filter *filter);
+int check_rows_new(const check_machine *machine, const tamis_filter *filter,
+                   const tamis_kernel *c_row);
 /* Counts rows this CPU lacks as skipped, and usable rows that nothing chose as failed. */
 void check_rows_report(check_machine *machine);
 /* The row of the same stage and type as kernel with instruction set number cpu; NULL when there is

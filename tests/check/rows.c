@@ -83,16 +83,51 @@ static int cpu_index(unsigned cpu)
     return -1;
 }
 
+/* Whether the row can be run here, and is among those asked for. */
+static int is_usable(const check_machine *machine, int cpu)
+{
+    const char *wanted = machine->options->cpu;
+    return cpu >= 0 && machine->ctx[cpu][0] &&
+           (!wanted || strcmp(wanted, check_cpu_names[cpu]) == 0);
+}
+
+static int is_missing(const check_machine *machine, const tamis_kernel *kernel, int cpu)
+{
+    return is_usable(machine, cpu) && !was_chosen(kernel);
+}
+
+int check_rows_missing(const check_machine *machine, const tamis_filter *filter)
+{
+    for (int t = 0; filter->kernels[t]; t++)
+        for (const tamis_kernel *k = filter->kernels[t]; k->fn; k++)
+            if (is_missing(machine, k, cpu_index(k->cpu)))
+                return 1;
+    const tamis_gpu_kernel *rows = device_rows(machine->ctx[CHECK_CUDA][0], filter);
+    for (const tamis_gpu_kernel *k = rows; k && k->stage; k++)
+        if (is_missing(machine, as_kernel(k), CHECK_CUDA))
+            return 1;
+    return 0;
+}
+
+int check_rows_new(const check_machine *machine, const tamis_filter *filter,
+                   const tamis_kernel *c_row)
+{
+    for (int cpu = 0; c_row && cpu < CHECK_CPUS; cpu++) {
+        const tamis_kernel *row = check_row_find(machine, filter, c_row, cpu);
+        if (row && is_missing(machine, row, cpu))
+            return 1;
+    }
+    return 0;
+}
+
 static void report_row(check_machine *machine, const tamis_filter *filter,
                        const tamis_kernel *kernel, int cpu)
 {
-    const char *wanted = machine->options->cpu;
-
     if (cpu < 0 || !machine->ctx[cpu][0]) {
         printf("skipped: %s %s %s needs %s, which this CPU lacks\n", filter->name, kernel->stage,
                tamis_type_name(kernel->type), cpu < 0 ? "an unknown set" : check_cpu_names[cpu]);
         machine->counts.skipped++;
-    } else if (!was_chosen(kernel) && (!wanted || strcmp(wanted, check_cpu_names[cpu]) == 0)) {
+    } else if (!machine->options->part && is_missing(machine, kernel, cpu)) {
         printf("FAIL %s %s %s %s: no sample chose this row\n", filter->name, kernel->stage,
                tamis_type_name(kernel->type), check_cpu_names[cpu]);
         machine->counts.failed++;
