@@ -23,9 +23,9 @@ template <typename T> struct box_args {
     int aligned;
     int64_t strips; /* in a row */
     int height;     /* of a strip */
-    /* box_strips: the mean is (sum + half) * magic >> 32 >> shift, or less by one */
+    /* box_strips: the mean is (sum + half) * magic >> 32 >> shift */
     unsigned half, magic;
-    int shift, inexact;
+    int shift;
     /* box_parts: sums of columns, and of parts of rows; [plane][row][column] */
     char *columns, *parts;
 };
@@ -53,7 +53,7 @@ static box_args<T> box_args_of(const tamis_gpu_work *w, const struct box_coef *c
     a.strips = 0;
     a.height = 0;
     a.half = a.magic = 0;
-    a.shift = a.inexact = 0;
+    a.shift = 0;
     a.columns = a.parts = NULL;
     return a;
 }
@@ -107,19 +107,33 @@ static __device__ __forceinline__ typename box_sum<T>::type *box_row(const box_a
            ((int64_t)plane * a.out.h + y) * ((int64_t)a.out.w + a.kw - 1);
 }
 
+/* The grid's lines are those of the image, so that sums do not depend on the part: begin, counted
+ * from the part's first row or column, of the index-th piece of the grid in it; how many there are.
+ */
+static __host__ __device__ inline int box_piece(int first, int side, int64_t index)
+{
+    return (int)((first / side + index) * side - first);
+}
+
+static inline int64_t box_pieces(int first, int count, int side)
+{
+    return (int64_t)(first + count - 1) / side - first / side + 1;
+}
+
 /* Down columns, for the outputs between two lines of the grid. */
 template <typename T> __global__ void __launch_bounds__(PARTS_THREADS) box_parts_down(box_args<T> a)
 {
     typedef box_sum<T> S;
     typedef typename S::type sum;
     int x = (int)(blockIdx.x % a.strips) * PARTS_THREADS + threadIdx.x;
-    int begin = (int)(blockIdx.x / a.strips) * a.kh, end = min(begin + a.kh, a.out.h);
+    int begin = box_piece(a.out.y, a.kh, blockIdx.x / a.strips);
+    int end = min(begin + a.kh, a.out.h);
     if (x >= a.out.w + a.kw - 1)
         return;
     const tamis_input<T> &in = a.in.plane[blockIdx.y];
     int column = a.out.x + a.dx + x, row = a.out.y + a.dy;
     sum s = S::zero();
-    for (int y = begin + a.kh - 1; y >= begin; y--) {
+    for (int y = begin + a.kh - 1; y >= max(begin, 0); y--) {
         s += S::of(in.at(column, row + y, 0));
         if (y < end)
             box_row(a, a.columns, blockIdx.y, y)[x] = s;
@@ -127,7 +141,8 @@ template <typename T> __global__ void __launch_bounds__(PARTS_THREADS) box_parts
     s = S::zero();
     for (int y = begin + 1; y < end; y++) {
         s += S::of(in.at(column, row + y + a.kh - 1, 0));
-        box_row(a, a.columns, blockIdx.y, y)[x] += s;
+        if (y >= 0)
+            box_row(a, a.columns, blockIdx.y, y)[x] += s;
     }
 }
 
@@ -150,19 +165,19 @@ __global__ void __launch_bounds__(PARTS_THREADS) box_parts_across(box_args<T> a)
     typedef box_sum<T> S;
     typedef typename S::type sum;
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    int64_t part = blockIdx.x % a.strips * (PARTS_THREADS / 32) + warp;
+    int64_t piece = blockIdx.x % a.strips * (PARTS_THREADS / 32) + warp;
     int y = (int)(blockIdx.x / a.strips);
-    if (part * a.kw >= a.out.w)
+    if ((a.out.x / a.kw + piece) * a.kw >= (int64_t)a.out.x + a.out.w)
         return;
-    int begin = (int)part * a.kw, end = min(begin + a.kw, a.out.w);
+    int begin = box_piece(a.out.x, a.kw, piece), end = min(begin + a.kw, a.out.w);
     const sum *columns = box_row(a, a.columns, blockIdx.y, y);
     sum *parts = box_row(a, a.parts, blockIdx.y, y);
     T *dst = tamis_row<T>(a.out, blockIdx.y, a.out.y + y) + (int64_t)a.out.x * a.out.pitch;
     sum carry = S::zero();
-    for (int x = begin + a.kw - 1 - lane; x + lane >= begin; x -= 32) {
-        sum s = box_scan(x >= begin ? columns[x] : S::zero());
+    for (int x = begin + a.kw - 1 - lane; x + lane >= max(begin, 0); x -= 32) {
+        sum s = box_scan(x >= max(begin, 0) ? columns[x] : S::zero());
         s += carry;
-        if (x >= begin && x < end)
+        if (x >= max(begin, 0) && x < end)
             parts[x] = s;
         carry = __shfl_sync(0xffffffffu, s, 31);
     }
@@ -172,7 +187,7 @@ __global__ void __launch_bounds__(PARTS_THREADS) box_parts_across(box_args<T> a)
         bool behind = x > begin && x < end;
         sum s = box_scan(behind ? columns[x + a.kw - 1] : S::zero());
         s += carry;
-        if (x < end)
+        if (x >= 0 && x < end)
             dst[(int64_t)x * a.out.pitch] = S::mean(parts[x] + s, a.n);
         carry = __shfl_sync(0xffffffffu, s, 31);
     }
@@ -234,12 +249,13 @@ static tamis_status launch_parts(box_args<T> a, const tamis_gpu_work *w, const s
     a.columns = (char *)w->scratch;
     a.parts = a.columns + box_parts_bytes(c, a.planes, w->part.w, w->part.h);
     a.strips = tamis_tiles((int64_t)w->part.w + a.kw - 1, PARTS_THREADS);
-    TAMIS_LAUNCH(box_parts_down<T>, tamis_grid(a.strips, tamis_tiles(w->part.h, a.kh), a.planes),
+    TAMIS_LAUNCH(box_parts_down<T>,
+                 tamis_grid(a.strips, box_pieces(w->part.y, w->part.h, a.kh), a.planes),
                  PARTS_THREADS, 0, w->stream, a);
     tamis_status status = tamis_cuda_launched("box columns", fault);
     if (status != TAMIS_OK)
         return status;
-    a.strips = tamis_tiles(tamis_tiles(w->part.w, a.kw), PARTS_THREADS / 32);
+    a.strips = tamis_tiles(box_pieces(w->part.x, w->part.w, a.kw), PARTS_THREADS / 32);
     TAMIS_LAUNCH(box_parts_across<T>, tamis_grid(a.strips, w->part.h, a.planes), PARTS_THREADS, 0,
                  w->stream, a);
     return tamis_cuda_launched("box rows", fault);

@@ -45,13 +45,32 @@ static __device__ __noinline__ box_words box_gather(const tamis_input<T> *in, in
 
 template <typename T> struct box_source {
     const tamis_input<T> &in;
-    int x;          /* the thread's first column */
-    int begin, end; /* columns that are needed */
-    int last;       /* row that is needed */
-    bool inside;    /* the columns are in the image, or not needed */
-    bool whole;     /* and may be loaded at once */
+    int x;            /* the thread's first column */
+    int begin, end;   /* columns that are needed */
+    int last;         /* row that is needed */
+    bool inside;      /* the columns are in the image, or not needed */
+    bool whole;       /* and may be loaded at once, */
+    bool quick;       /* and all rows that the strip asks for are in the image */
+    const char *base; /* the first column's sample in row 0 */
+    int64_t stride;
 
     __device__ __forceinline__ box_words load(int y) const
+    {
+        box_words r;
+        if (quick) {
+            uint4 q = __ldg((const uint4 *)(base + y * stride));
+            r = {{q.x, q.y, q.z, q.w}};
+        } else {
+            r = load_slowly(y);
+        }
+        if ((T)-1 < 0)
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                r.w[k] ^= 0x80008000u;
+        return r;
+    }
+
+    __device__ __forceinline__ box_words load_slowly(int y) const
     {
         box_words r = {{0, 0, 0, 0}};
         y = min(y, last);
@@ -74,10 +93,6 @@ template <typename T> struct box_source {
         } else {
             r = box_gather(&in, x, begin, end, y);
         }
-        if ((T)-1 < 0)
-#pragma unroll
-            for (int k = 0; k < 4; k++)
-                r.w[k] ^= 0x80008000u;
         return r;
     }
 };
@@ -100,12 +115,12 @@ struct box_columns_packed {
             odd[k] += __byte_perm(r.w[k], 0, 0x4341);
         }
     }
-    __device__ __forceinline__ void drop(const box_words &r)
+    __device__ __forceinline__ void move(const box_words &in, const box_words &out)
     {
 #pragma unroll
         for (int k = 0; k < 4; k++) {
-            even[k] -= r.w[k] & 0x00ff00ffu;
-            odd[k] -= __byte_perm(r.w[k], 0, 0x4341);
+            even[k] += (in.w[k] & 0x00ff00ffu) - (out.w[k] & 0x00ff00ffu);
+            odd[k] += __byte_perm(in.w[k], 0, 0x4341) - __byte_perm(out.w[k], 0, 0x4341);
         }
     }
     __device__ __forceinline__ unsigned get(int j) const
@@ -138,11 +153,11 @@ template <typename T> struct box_columns {
         for (int j = 0; j < V; j++)
             sum[j] += sample(r, j);
     }
-    __device__ __forceinline__ void drop(const box_words &r)
+    __device__ __forceinline__ void move(const box_words &in, const box_words &out)
     {
 #pragma unroll
         for (int j = 0; j < V; j++)
-            sum[j] -= sample(r, j);
+            sum[j] += sample(in, j) - sample(out, j);
     }
     __device__ __forceinline__ unsigned get(int j) const
     {
@@ -184,7 +199,7 @@ static __device__ __forceinline__ void box_store(T *row, int x, int begin, int e
             row[(int64_t)(x + n) * pitch] = (T)(w[n / PER_WORD] >> BITS * (n % PER_WORD));
 }
 
-template <typename T, typename C>
+template <typename T, typename C, bool SHIFTS>
 __global__ void __launch_bounds__(32 * STRIP_WARPS)
     box_strips(const __grid_constant__ box_args<T> a)
 {
@@ -210,7 +225,10 @@ __global__ void __launch_bounds__(32 * STRIP_WARPS)
                             left + a.out.w + a.kw - 1,
                             a.out.y + a.out.h - 1 + a.dy + a.kh - 1,
                             false,
-                            false};
+                            false,
+                            false,
+                            NULL,
+                            in.stride};
     bool needed = source.x + V > source.begin && source.x < source.end;
     source.inside =
         !needed || (max(source.x, source.begin) >= 0 && min(source.x + V, source.end) <= in.w);
@@ -220,6 +238,9 @@ __global__ void __launch_bounds__(32 * STRIP_WARPS)
     }
     source.whole =
         needed && a.aligned >= 16 && in.pitch == 1 && source.x >= 0 && source.x + V <= in.w;
+    source.quick = source.whole && y + a.dy >= 0 && stop + a.dy + a.kh <= in.h &&
+                   stop + a.dy + a.kh - 1 <= source.last;
+    source.base = in.data + (int64_t)source.x * in.pitch * (int)sizeof(T);
     int x = first + lane * V - a.dx; /* of the first output */
     int begin = max(a.out.x, first - a.dx), end = min(a.out.x + a.out.w, first - a.dx + inner);
     if (begin >= end)
@@ -232,20 +253,17 @@ __global__ void __launch_bounds__(32 * STRIP_WARPS)
 
     C columns;
     columns.clear();
-    for (int j = 0; j < a.kh - 1; j++)
+    for (int j = 0; j < a.kh; j++)
         columns.add(source.load(y + a.dy + j));
-    box_words in_next = source.load(y + a.dy + a.kh - 1), out_next = source.load(y + a.dy);
     for (; y < stop; y++) {
-        box_words entering = in_next, leaving = out_next;
-        in_next = source.load(y + 1 + a.dy + a.kh - 1);
-        out_next = source.load(y + 1 + a.dy);
-        columns.add(entering);
+        /* On their way while the row is worked on. */
+        box_words entering = source.load(y + a.dy + a.kh), leaving = source.load(y + a.dy);
         unsigned prefix[V + 1];
         prefix[0] = 0;
 #pragma unroll
         for (int j = 0; j < V; j++)
             prefix[j + 1] = prefix[j] + columns.get(j);
-        columns.drop(leaving);
+        columns.move(entering, leaving);
         unsigned base = box_scan(prefix[V]) - prefix[V];
         __syncwarp();
 #pragma unroll
@@ -259,9 +277,9 @@ __global__ void __launch_bounds__(32 * STRIP_WARPS)
         for (int j = 0; j < V; j++) {
             const unsigned *from = j + turn < V ? far + turn * 32 : far + (turn - V) * 32 + 1;
             unsigned sum = from[j * 32] - prefix[j] + a.half;
-            unsigned level = __umulhi(sum, a.magic) >> a.shift;
-            if (a.inexact)
-                level -= level * (unsigned)a.n > sum;
+            unsigned level = __umulhi(sum, a.magic);
+            if (SHIFTS)
+                level >>= a.shift;
             w[j / PER_WORD] |= level << (BITS * (j % PER_WORD));
         }
         if ((T)-1 < 0)
@@ -273,23 +291,31 @@ __global__ void __launch_bounds__(32 * STRIP_WARPS)
 }
 
 /* Whether strips can do the window, and how to divide by n: with magic = (2^(32 + shift) + e) / n
- * and 0 <= e < n the quotient of a sum is too great by less than sum * e / (n * 2^(32 + shift)). */
+ * and 0 <= e < n the quotient of a sum is too great by less than sum * e / (n * 2^(32 + shift)),
+ * which must stay below the distance 1 / n to the next whole quotient. */
 template <typename T> static bool choose_strips(box_args<T> *a)
 {
-    enum { V = box_strip_size<T>::V, WIDTH = box_strip_size<T>::WIDTH };
+    enum { WIDTH = box_strip_size<T>::WIDTH };
     uint64_t n = (uint64_t)a->n, levels = sizeof(T) == 1 ? 255 : 65535;
     uint64_t greatest = levels * n + n / 2;
-    if (n < 2 || n > 65535 * (sizeof(T) == 1 ? 128u : 1u) || greatest > UINT32_MAX ||
-        a->kw > WIDTH / 2)
+    if (n < 2 || greatest > UINT32_MAX || a->kw > WIDTH / 2)
         return false;
-    while ((2ull << a->shift) < n)
-        a->shift++;
-    uint64_t one = 1ull << (32 + a->shift), magic = (one + n - 1) / n;
-    uint64_t e = magic * n - one;
-    a->magic = (unsigned)magic;
-    a->half = (unsigned)(n / 2);
-    a->inexact = e > 0 && greatest >= one / e;
-    return true;
+    for (a->shift = 0; a->shift < 32; a->shift++) {
+        uint64_t one = 1ull << (32 + a->shift), magic = (one + n - 1) / n, e = magic * n - one;
+        if (magic > UINT32_MAX)
+            break;
+        a->magic = (unsigned)magic;
+        a->half = (unsigned)(n / 2);
+        if (e == 0 || greatest < one / e)
+            return true;
+    }
+    return false;
+}
+
+template <typename T, typename C, bool SHIFTS>
+static void launch_strips_as(const box_args<T> &a, dim3 grid, void *stream)
+{
+    TAMIS_LAUNCH((box_strips<T, C, SHIFTS>), grid, 32 * STRIP_WARPS, 0, stream, a);
 }
 
 template <typename T, typename C>
@@ -299,14 +325,16 @@ static tamis_status launch_strips(box_args<T> a, const tamis_gpu_work *w, tamis_
     int inner = (WIDTH - a.kw) / V * V;
     /* A strip begins with the sum of kh rows, and a device wants many strips. */
     int64_t rows = (int64_t)w->part.w * w->part.h * a.planes / inner;
-    a.height = (int)(rows / 1056);
+    a.height = (int)(rows / 2112);
     int least = a.kh / 2 < 16 ? 16 : a.kh / 2, most = a.kh < 64 ? 64 : a.kh;
     a.height = a.height < least ? least : a.height > most ? most : a.height;
     a.strips = tamis_tiles((int64_t)w->part.w + V - 1, inner);
-    TAMIS_LAUNCH(
-        (box_strips<T, C>),
-        tamis_grid(a.strips * a.planes, tamis_tiles(w->part.h, (int)STRIP_WARPS * a.height), 1),
-        32 * STRIP_WARPS, 0, w->stream, a);
+    dim3 grid =
+        tamis_grid(a.strips * a.planes, tamis_tiles(w->part.h, (int)STRIP_WARPS * a.height), 1);
+    if (a.shift > 0)
+        launch_strips_as<T, C, true>(a, grid, w->stream);
+    else
+        launch_strips_as<T, C, false>(a, grid, w->stream);
     return tamis_cuda_launched("box", fault);
 }
 
