@@ -42,6 +42,16 @@ static __device__ __forceinline__ float power(float t)
 #endif
 }
 
+/* The same within 1e-4, without the unit that powers and conversions share. */
+static __device__ __forceinline__ float rough_power(float t)
+{
+    t = fmaxf(t, -126);
+    float rounded = __fadd_rn(t, 12582912.f); /* 1.5 * 2^23: the lowest bits are the integer */
+    float f = __fsub_rn(t, __fsub_rn(rounded, 12582912.f));
+    float v = fmaf(fmaf(fmaf(0.05517167f, f, 0.24261113f), f, 0.693261f), f, 0.99992806f);
+    return __uint_as_float(__float_as_uint(v) + (__float_as_uint(rounded) << 23));
+}
+
 template <typename T>
 static __device__ __forceinline__ float sample(const struct picture &f, int p, int x, int y)
 {
@@ -70,7 +80,8 @@ template <typename T, int N_, int R_, int W_> struct shape {
         PITCH = (COLUMNS - W + READ + 3) / 4 * 4,   /* of a row in shared memory */
         FILL = (COLUMNS + 2 * R + WARP - 1) / WARP, /* by a thread */
         ROWS = R + 2,                               /* on the way */
-        SCALED = sizeof(T) < 4 /* samples are in units in which D^2 is the exponent */
+        SCALED = sizeof(T) < 4, /* samples are in units in which D^2 is the exponent */
+        ROUGH = sizeof(T) == 1 && N == 1 && R >= 3 /* some weights may be, to balance units */
     };
 };
 
@@ -98,6 +109,20 @@ template <> __device__ __forceinline__ float widen(uint8_t v)
 template <> __device__ __forceinline__ float widen(uint16_t v)
 {
     return __fsub_rn(__uint_as_float(0x4B000000 | v), 8388608.f);
+}
+
+/* And back, by way of the bits of 2^23 + v. */
+template <typename T> static __device__ __forceinline__ T narrow(float v)
+{
+    return tamis_sample<T>::of(v);
+}
+template <> __device__ __forceinline__ uint8_t narrow(float v)
+{
+    return (uint8_t)__float_as_uint(__fadd_rn(fminf(fmaxf(v, 0), 255), 8388608.f));
+}
+template <> __device__ __forceinline__ uint16_t narrow(float v)
+{
+    return (uint16_t)__float_as_uint(__fadd_rn(fminf(fmaxf(v, 0), 65535), 8388608.f));
 }
 
 /* A row of the strip on its way from the image to shared memory: every 32nd sample, from a thread's
@@ -197,7 +222,8 @@ static __device__ __forceinline__ void pair_rows(const struct near_args &a, cons
                 d[c] = __fsub_rn(q.v[c][j], p.v[c][i]);
                 t = fmaf(S::SCALED ? -d[c] : __fmul_rn(d[c], -a.range), d[c], t);
             }
-            float w = power(t);
+            bool rough = S::ROUGH && dx == -R && (dy % 2 || R > 3);
+            float w = rough ? rough_power(t) : power(t);
             if (p_mine) {
                 of_p.weight[i - R] = __fadd_rn(of_p.weight[i - R], w);
 #pragma unroll
@@ -214,7 +240,7 @@ static __device__ __forceinline__ void pair_rows(const struct near_args &a, cons
 }
 
 template <typename S>
-static __device__ __forceinline__ void store_row(const struct near_args &a, const seen<S> &center,
+static __device__ __forceinline__ void store_row(const struct near_args &a, const seen<S> &own,
                                                  const sums<S> &s, int x0, int y)
 {
     typedef typename S::type T;
@@ -223,16 +249,17 @@ static __device__ __forceinline__ void store_row(const struct near_args &a, cons
     for (int c = 0; c < S::W; c++) {
         if (x + c >= a.out.x + a.out.w)
             break;
-        float weight = s.weight[c];
+        float weight = s.weight[c], scale = __fdividef(1, weight);
         for (int p = 0; p < S::N && S::N > 1; p++) /* not finite: then of all planes */
             weight = fmaf(s.delta[c][p], 0, weight);
 #pragma unroll
         for (int p = 0; p < S::N; p++) {
-            float v = __fadd_rn(center.v[p][S::R + c], __fdividef(s.delta[c][p], weight));
-            if (!S::SCALED)
-                v = __fadd_rn(center.v[p][S::R + c], __fdiv_rn(s.delta[c][p], weight));
-            tamis_row<T>(a.out, p, y)[(int64_t)(x + c) * a.out.pitch] =
-                tamis_sample<T>::of(S::SCALED ? __fmul_rn(v, a.scale) : v);
+            float center = own.v[p][S::R + c], v;
+            if (S::SCALED)
+                v = __fmul_rn(fmaf(s.delta[c][p], scale, center), a.scale);
+            else
+                v = __fadd_rn(center, __fdiv_rn(s.delta[c][p], weight));
+            tamis_row<T>(a.out, p, y)[(int64_t)(x + c) * a.out.pitch] = narrow<T>(v);
         }
     }
 }
@@ -594,11 +621,11 @@ static tamis_status launch_radius(const tamis_gpu_work *w, const struct args *a,
     case 1:
         return launch_near<shape<T, N, 1, 4>>(w, a, k, fault);
     case 2:
-        return launch_near<shape<T, N, 2, 4>>(w, a, k, fault);
+        return launch_near<shape<T, N, 2, N == 1 ? 8 : 4>>(w, a, k, fault);
     case 3:
         return launch_near<shape<T, N, 3, N == 1 ? 8 : 4>>(w, a, k, fault);
     default:
-        return launch_near<shape<T, N, 5, 4>>(w, a, k, fault);
+        return launch_near<shape<T, N, 5, N == 1 ? 8 : 4>>(w, a, k, fault);
     }
 }
 
