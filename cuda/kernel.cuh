@@ -125,6 +125,7 @@ template <typename T> struct tamis_input {
     int64_t stride;
     int w, h, pitch; /* pitch: samples from pixel to pixel */
     tamis_border border;
+    int left, top, right, bottom; /* of what is in memory; the last column and row are inside */
     float outside[TAMIS_MAX_CHANNELS]; /* for each sample of a pixel */
 
     __device__ __forceinline__ const T *row(int y) const
@@ -136,11 +137,13 @@ template <typename T> struct tamis_input {
     {
         return row(y)[(int64_t)x * pitch + c];
     }
-    /* For any coordinates. */
+    /* For any coordinates. Where a thread without work asks for what nobody needs, something that
+     * is there. */
     __device__ __forceinline__ T at(int x, int y, int c) const
     {
         int u = tamis_index(border, x, w), v = tamis_index(border, y, h);
-        return u < 0 || v < 0 ? (T)outside[c] : get(u, v, c);
+        return u < 0 || v < 0 ? (T)outside[c]
+                              : get(min(max(u, left), right), min(max(v, top), bottom), c);
     }
     /* For any sample of a row of w * pitch samples, where all samples of a pixel are the plane's.
      */
@@ -162,6 +165,10 @@ template <typename T> static tamis_input<T> tamis_input_of(const tamis_gpu_work 
     in.h = w->h;
     in.pitch = w->src_pitch;
     in.border = w->border;
+    in.left = w->held.x;
+    in.top = w->held.y;
+    in.right = w->held.x + w->held.w - 1;
+    in.bottom = w->held.y + w->held.h - 1;
     for (int c = 0; c < TAMIS_MAX_CHANNELS; c++)
         in.outside[c] = w->outside[w->step > 1 || plane + c >= TAMIS_MAX_CHANNELS ? c : plane + c];
     return in;

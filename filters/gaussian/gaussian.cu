@@ -371,7 +371,7 @@ static tamis_status launch_wide(const tamis_gpu_work *w, args<typename P::sample
 static int march_rows(int64_t strips, int planes, int32_t h, int radius)
 {
     int rows = 64;
-    while (rows > 8 && rows > 2 * radius && strips * planes * tamis_tiles(h, rows) < 2000)
+    while (rows > 8 && rows > 2 * radius && strips * planes * tamis_tiles(h, rows) < 8000)
         rows /= 2;
     return rows;
 }
@@ -390,10 +390,11 @@ static tamis_status launch_march(const tamis_gpu_work *w, const struct gaussian_
     a.first = w->part.x * STEP / 4 * 4;
     a.aligned = w->aligned >= (int)(4 * sizeof(T));
     int64_t width = (int64_t)(w->part.x + w->part.w) * STEP - a.first;
-    a.strips = tamis_tiles(width, MARCH_STRIP - 2 * ((R * STEP + 3) / 4 * 4));
+    a.strips = tamis_tiles(width, MARCH_INNER(R * STEP));
     a.rows = march_rows(a.strips, w->planes, w->part.h, R);
+    int64_t warps = a.strips * tamis_tiles(w->part.h, a.rows);
     TAMIS_LAUNCH((march<P, R, STEP>),
-                 tamis_grid(a.strips, tamis_tiles(w->part.h, a.rows), w->planes), MARCH_THREADS, 0,
+                 tamis_grid(tamis_tiles(warps, MARCH_THREADS / 32), 1, w->planes), MARCH_THREADS, 0,
                  w->stream, a);
     return tamis_cuda_launched("gaussian", fault);
 }

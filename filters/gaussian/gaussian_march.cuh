@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The separable Gaussian of small windows: threads march down the image, each with the last 2R+1
- * rows of four samples in registers. A row's column sums pass to the neighbors through shared
- * memory. R and the samples of a pixel are known to the compiler. */
+ * rows of four samples in registers. A row's column sums pass between the lanes of a warp. R and
+ * the samples of a pixel are known to the compiler. */
 #ifndef TAMIS_GAUSSIAN_MARCH_CUH
 #define TAMIS_GAUSSIAN_MARCH_CUH
 
 #include "kernel.cuh"
 
-enum { MARCH_THREADS = 128, MARCH_STRIP = 4 * MARCH_THREADS, MARCH_MAX_RADIUS = 7 };
+enum { MARCH_THREADS = 128, MARCH_MAX_RADIUS = 7 };
+/* Samples at each side of a warp's 128 that only lend their sums; and those between. */
+#define MARCH_SIDE(reach)  (((reach) + 3) / 4 * 4)
+#define MARCH_INNER(reach) (128 - 2 * MARCH_SIDE(reach))
 
 /* Taps by distance, as constants of the launch. */
 struct march_taps {
@@ -287,20 +290,41 @@ static __device__ __forceinline__ void march_store(T *row, int x, int begin, int
             row[x + c] = v[c];
 }
 
+/* The samples beside a lane's four, from the lanes beside it: w[i] is sample i of the warp's row,
+ * counted from the lane's first. */
+template <int REACH>
+static __device__ __forceinline__ void march_window(const float *mine, float *w)
+{
+    const unsigned all = 0xffffffffu;
+    for (int c = 0; c < 4; c++)
+        w[c] = mine[c];
+#pragma unroll
+    for (int i = 1; i <= REACH; i++) {
+        w[-i] = __shfl_up_sync(all, mine[(4 * REACH - i) % 4], (i + 3) / 4);
+        w[3 + i] = __shfl_down_sync(all, mine[(i - 1) % 4], (i + 3) / 4);
+    }
+}
+
+/* Each warp for itself, so that none waits for another. The next rows are on their way meanwhile:
+ * memory that answers after a thousand cycles keeps busy only if asked for as much ahead. */
 template <typename P, int R, int STEP>
 __global__ void __launch_bounds__(MARCH_THREADS)
     march(const __grid_constant__ march_args<typename P::sample> a)
 {
     typedef typename P::sample T;
-    const int K = 2 * R + 1, SIDE = (R * STEP + 3) / 4 * 4;
-    __shared__ __align__(16) float line[2][MARCH_STRIP];
+    const int K = 2 * R + 1, ROUND = K < 5 ? 2 * K : K, REACH = R * STEP;
+    const int AHEAD = sizeof(T) < 4 || K <= 5 ? ROUND : 1;
     const tamis_input<T> &in = a.in.plane[blockIdx.y];
-    int column = threadIdx.x * 4;
-    int x = a.first + (int)(blockIdx.x % a.strips) * (MARCH_STRIP - 2 * SIDE) - SIDE + column;
+    int lane = threadIdx.x % 32;
+    int64_t task = (int64_t)blockIdx.x * (MARCH_THREADS / 32) + threadIdx.x / 32;
+    int x = a.first + (int)(task % a.strips) * MARCH_INNER(REACH) - MARCH_SIDE(REACH) + 4 * lane;
     int begin = a.out.x * STEP, end = (a.out.x + a.out.w) * STEP;
-    int y = a.out.y + (int)(blockIdx.x / a.strips) * a.rows;
-    int y_end = min(y + a.rows, a.out.y + a.out.h);
-    bool writes = column >= SIDE && column < MARCH_STRIP - SIDE && x + 4 > begin && x < end;
+    int64_t top = task / a.strips * a.rows;
+    if (top >= a.out.h)
+        return;
+    int y = a.out.y + (int)top, y_end = min(y + a.rows, a.out.y + a.out.h);
+    bool writes = 4 * lane >= MARCH_SIDE(REACH) && 4 * lane < 128 - MARCH_SIDE(REACH) &&
+                  x + 4 > begin && x < end;
 
     march_source<T> source;
     source.in = &in;
@@ -314,34 +338,25 @@ __global__ void __launch_bounds__(MARCH_THREADS)
     source.at = in.row(source.inside ? source.y : 0) + (source.inside ? source.i : 0);
 
     float ring[K][4];
+    march_raw<T> coming[AHEAD];
     for (int j = 0; j < 2 * R; j++)
         march_floats(source.next(), ring[j]);
-    march_raw<T> coming = source.next();
+    for (int j = 0; j < AHEAD; j++)
+        coming[j] = source.next();
     while (y < y_end) {
 #pragma unroll
-        for (int s = 0; s < K; s++) {
+        for (int s = 0; s < ROUND; s++) {
             if (y >= y_end)
                 break;
-            march_floats(coming, ring[(s + 2 * R) % K]);
-            coming = source.next();
-            float sum[4];
+            march_floats(coming[s % AHEAD], ring[(s + 2 * R) % K]);
+            coming[s % AHEAD] = source.next();
+            float sum[4], w[4 + 2 * REACH];
             for (int c = 0; c < 4; c++)
-                P::template column<R>(ring, s, c, a.taps, &sum[c]);
-            float *row = line[y & 1];
-            *(float4 *)(row + column) = make_float4(sum[0], sum[1], sum[2], sum[3]);
-            __syncthreads();
-            if (writes) {
-                float w[4 + 2 * SIDE];
-                for (int i = 0; i < 4 + 2 * SIDE; i += 4) {
-                    float4 q = *(const float4 *)(row + column - SIDE + i);
-                    w[i] = q.x;
-                    w[i + 1] = q.y;
-                    w[i + 2] = q.z;
-                    w[i + 3] = q.w;
-                }
+                P::template column<R>(ring, s % K, c, a.taps, &sum[c]);
+            march_window<REACH>(sum, w + REACH);
+            if (writes)
                 march_store<T>(tamis_row<T>(a.out, blockIdx.y, y), x, begin, end, a.aligned,
-                               P::template row<R, STEP>(w + SIDE, a.taps));
-            }
+                               P::template row<R, STEP>(w + REACH, a.taps));
             y++;
         }
     }

@@ -38,11 +38,15 @@ typedef struct tamis_gpu_planes {
  * written, all are treated alike, and a pixel has `step` samples side by side, which are all
  * filtered: sample c of pixel (x, y) is at x * step + c of row y, and so in the result.
  *
- * Coordinates are those of the node's input and output image. The input is complete only where the
- * plan said that the part depends on it; a border maps coordinates outside the image into it. */
+ * Coordinates are those of the node's input and output image. The input is complete where the plan
+ * said that the part depends on it; samples of the image a little beyond that may be read but not
+ * used, and nothing else may. A border maps coordinates outside the image into it. */
+enum { TAMIS_GPU_SLACK_W = 1024, TAMIS_GPU_SLACK_H = 64 }; /* pixels that are there beyond it */
 typedef struct tamis_gpu_work {
     tamis_rect part;          /* of the output */
     int32_t w, h;             /* of the input image */
+    tamis_rect held;          /* what of it is in memory: the part's needs and slack */
+    tamis_rect guide_held;    /* likewise of the guide */
     int32_t shift_x, shift_y; /* input pixel under output pixel (0, 0): the halo, for VALID */
     tamis_border border;
     float outside[TAMIS_MAX_CHANNELS]; /* border's value in each channel, in samples */

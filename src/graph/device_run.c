@@ -15,6 +15,7 @@ struct held {
     void *block; /* memory to give back; NULL: somebody else's, or none */
     tamis_format format;
     tamis_gpu_planes planes;
+    tamis_rect box; /* the part */
     int exists;
 };
 
@@ -55,7 +56,7 @@ static tamis_status hold(struct session *s, tamis_format format, tamis_rect part
     row = (row + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
     size_t plane = tamis_priv_size_mul((size_t)row, (size_t)part.h);
     size_t size = tamis_priv_size_mul(plane, (size_t)plane_count(&format));
-    *out = (struct held){.format = format, .exists = 1};
+    *out = (struct held){.format = format, .box = part, .exists = 1};
     TAMIS_TRY(s->device->backend->alloc(s->device->gpu, s->stream, size, &out->block, &s->fault));
     for (int p = 0; p < plane_count(&format); p++) {
         out->planes.data[p] = (char *)out->block + (size_t)p * plane;
@@ -63,6 +64,20 @@ static tamis_status hold(struct session *s, tamis_format format, tamis_rect part
     }
     move_planes(&out->planes, &format, left - part.x, -(int64_t)part.y);
     return TAMIS_OK;
+}
+
+static int32_t smaller(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A part of an image of w x h pixels with what kernels may read around it. */
+static tamis_rect with_slack(tamis_rect r, int32_t w, int32_t h)
+{
+    int32_t left = smaller(r.x, TAMIS_GPU_SLACK_W), top = smaller(r.y, TAMIS_GPU_SLACK_H);
+    int32_t right = smaller(w - r.x - r.w, TAMIS_GPU_SLACK_W);
+    int32_t bottom = smaller(h - r.y - r.h, TAMIS_GPU_SLACK_H);
+    return (tamis_rect){r.x - left, r.y - top, r.w + left + right, r.h + top + bottom};
 }
 
 static void drop(struct session *s, struct held *h)
@@ -75,7 +90,7 @@ static void drop(struct session *s, struct held *h)
 /* An image on the device whose pixel (0, 0) is pixel (x, y) of what it is a part of. */
 static struct held of_image(const tamis_image *image, int32_t x, int32_t y)
 {
-    struct held h = {.format = image->format, .exists = 1};
+    struct held h = {.format = image->format, .box = {x, y, image->w, image->h}, .exists = 1};
     for (int p = 0; p < tamis_image_planes(image); p++) {
         h.planes.data[p] = image->data[p];
         h.planes.stride[p] = image->stride[p];
@@ -105,6 +120,7 @@ static tamis_status upload(struct session *s, const tamis_image *image, tamis_re
                            struct held *out)
 {
     tamis_gpu_copy copy;
+    part = with_slack(part, image->w, image->h);
     TAMIS_TRY(hold(s, image->format, part, out));
     for (int p = 0; p < tamis_image_planes(image); p++) {
         make_copy(image, p, 0, 0, out, part, &copy);
@@ -234,6 +250,8 @@ static void fill_work(const tamis_step *step, const struct operands *o, tamis_re
     *w = (tamis_gpu_work){.part = part,
                           .w = n->w,
                           .h = n->h,
+                          .held = o->in[now].box,
+                          .guide_held = o->guide.box,
                           .shift_x = valid ? n->halo.left : 0,
                           .shift_y = valid ? n->halo.top : 0,
                           .border = n->border,
@@ -294,6 +312,7 @@ static tamis_status prepare_guide(struct session *s, const tamis_step *step,
     tamis_type type = step->node.guide_is_map ? TAMIS_F32 : step->node.work;
     if (!step->node.has_guide)
         return TAMIS_OK;
+    part = with_slack(part, step->node.guide_w, step->node.guide_h);
     return as_wanted(s, guide, type, 0, part, out);
 }
 
@@ -336,8 +355,8 @@ static tamis_status run_step(struct session *s, int k, const struct held *inputs
     tamis_status status = TAMIS_OK;
     for (int f = 0; f <= 2 * now && status == TAMIS_OK; f++)
         if (inputs[f].exists)
-            status = as_wanted(s, &inputs[f], step->node.work, step->fetch.premultiply, s->parts[k],
-                               &o.in[f]);
+            status = as_wanted(s, &inputs[f], step->node.work, step->fetch.premultiply,
+                               with_slack(s->parts[k], step->node.w, step->node.h), &o.in[f]);
     tamis_rect guide_part = step->node.guide_is_map ? s->parts[k + 1] : s->parts[k];
     if (status == TAMIS_OK)
         status = prepare_guide(s, step, guide, guide_part, &o.guide);
@@ -411,7 +430,8 @@ static tamis_status advance(struct session *s, int k, struct sequence *q, const 
             *out = *dst;
             out->block = NULL;
         } else {
-            status = hold(s, step->node.out, s->parts[k + 1], out);
+            status =
+                hold(s, step->node.out, with_slack(s->parts[k + 1], step->out_w, step->out_h), out);
         }
         if (status == TAMIS_OK)
             status = run_step(s, k, &q->frame[f], guide, out);

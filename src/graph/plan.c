@@ -114,6 +114,12 @@ static int even_tile(int32_t length, int size)
     return (int)((length + parts - 1) / parts);
 }
 
+/* Kernels work through bands of 16 rows: 17 would cost as much as 32. */
+static int whole_bands(int height)
+{
+    return height < 16 ? height : (height + 8) / 16 * 16;
+}
+
 /* Below this, padding rows and recomputing halos would cost more than idle threads. A window higher
  * than a tile pads the same rows of the image for each tile, which is little beside filtering. */
 static int least_height(const tamis_node *last, int inner_halo)
@@ -145,7 +151,7 @@ static void choose_tile(const tamis_plan *plan, tamis_segment *segment,
     int64_t wanted = (share * tamis_ctx_threads(plan->ctx) + across - 1) / across;
     int64_t low = (h + wanted - 1) / wanted;
     if (tamis_ctx_threads(plan->ctx) > 1 && th > low)
-        th = clamp((int)low, least_height(last, halo_h), th);
+        th = clamp(whole_bands((int)low), least_height(last, halo_h), th);
     th = even_tile(h, th);
     segment->tile_w = options->tile_w > 0 ? (options->tile_w < w ? options->tile_w : w) : tw;
     segment->tile_h = options->tile_h > 0 ? (options->tile_h < h ? options->tile_h : h) : th;

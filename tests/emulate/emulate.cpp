@@ -53,6 +53,12 @@ struct block {
     int sum, any;
     const void *main_stack;
     size_t main_stack_size;
+
+    ~block()
+    {
+        for (const fiber &f : fibers)
+            free(f.stack);
+    }
 };
 
 block b;
