@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sharpening on a device. Threads go down strips of a few samples; the last three rows are in
- * registers. */
+ * registers, and the next is on its way. */
 #include "kernel.cuh"
 
 #include "sharpen_kernel.h"
@@ -43,21 +43,34 @@ template <typename T> struct place {
     const tamis_input<T> &in;
     int i; /* sample of the input under the first output */
     int left, right, top, bottom;
-    bool aligned;
+    bool aligned;     /* the outputs' samples may be loaded at once, */
+    bool inside;      /* and nothing that the strip reads is outside of anything */
+    const char *base; /* sample i of row 0 */
+    int64_t stride;
 };
 
-/* For threads of `samples` outputs from sample i of the input on. */
+/* For a thread of `samples` outputs, from sample i of the input on, in rows y .. stop-1 of the
+ * result; it loads `side` samples beside them, and a row more than it needs. */
 template <typename T, int STEP>
-static __device__ __forceinline__ place<T> place_of(const args<T> &a, int i, int samples)
+static __device__ __forceinline__ place<T> place_of(const args<T> &a, int i, int y, int stop,
+                                                    int samples, int side)
 {
+    const tamis_input<T> &in = a.in.plane[blockIdx.y];
     int begin = a.out.x * STEP + a.shift_x, top = a.out.y + a.shift_y;
-    place<T> p = {a.in.plane[blockIdx.y],
+    place<T> p = {in,
                   i,
                   begin - STEP,
                   begin + (a.out.w + 1) * STEP - 1,
                   top - 1,
                   top + a.out.h,
-                  a.aligned >= samples * (int)sizeof(T)};
+                  a.aligned >= samples * (int)sizeof(T),
+                  false,
+                  in.data + (int64_t)i * (int)sizeof(T),
+                  in.stride};
+    p.inside = p.aligned && i - side >= max(p.left, 0) &&
+               i + samples - 1 + side <= min(p.right, in.w * STEP - 1) &&
+               y + a.shift_y - 1 >= max(p.top, 0) &&
+               stop + a.shift_y + 1 <= min(p.bottom, in.h - 1);
     return p;
 }
 
@@ -91,35 +104,48 @@ template <> struct quad<float> {
 };
 
 /* Four samples and STEP on either side of them. */
+template <typename T, int STEP> struct samples {
+    T v[4 + 2 * STEP];
+};
+
+template <typename T, int STEP>
+static __device__ __forceinline__ samples<T, STEP> load(const place<T> &p, int y)
+{
+    samples<T, STEP> n;
+    if (p.inside) {
+        const T *row = (const T *)(p.base + y * p.stride);
+        typename quad<T>::type q = *(const typename quad<T>::type *)row;
+        n.v[STEP] = q.x;
+        n.v[STEP + 1] = q.y;
+        n.v[STEP + 2] = q.z;
+        n.v[STEP + 3] = q.w;
+#pragma unroll
+        for (int c = 0; c < STEP; c++) {
+            n.v[c] = row[c - STEP];
+            n.v[STEP + 4 + c] = row[4 + c];
+        }
+        return n;
+    }
+    int width = p.in.w * STEP;
+    y = min(max(y, p.top), p.bottom);
+    bool row_inside = (unsigned)y < (unsigned)p.in.h;
+#pragma unroll
+    for (int c = 0; c < 4 + 2 * STEP; c++)
+        n.v[c] = one(p, p.i - STEP + c, y, row_inside, width);
+    return n;
+}
+
 template <int STEP> struct neighborhood {
     float v[4 + 2 * STEP];
 };
 
 template <typename T, int STEP>
-static __device__ __forceinline__ neighborhood<STEP> load(const place<T> &p, int y)
+static __device__ __forceinline__ neighborhood<STEP> numbers(const samples<T, STEP> &s)
 {
     neighborhood<STEP> n;
-    int width = p.in.w * STEP;
-    y = min(max(y, p.top), p.bottom);
-    bool row_inside = (unsigned)y < (unsigned)p.in.h;
-    if (row_inside && p.aligned && p.i - STEP >= max(p.left, 0) &&
-        p.i + 3 + STEP <= min(p.right, width - 1)) {
-        const T *row = p.in.row(y) + p.i;
-        typename quad<T>::type q = *(const typename quad<T>::type *)row;
-        n.v[STEP] = (float)q.x;
-        n.v[STEP + 1] = (float)q.y;
-        n.v[STEP + 2] = (float)q.z;
-        n.v[STEP + 3] = (float)q.w;
-#pragma unroll
-        for (int c = 0; c < STEP; c++) {
-            n.v[c] = (float)row[c - STEP];
-            n.v[STEP + 4 + c] = (float)row[4 + c];
-        }
-        return n;
-    }
 #pragma unroll
     for (int c = 0; c < 4 + 2 * STEP; c++)
-        n.v[c] = (float)one(p, p.i - STEP + c, y, row_inside, width);
+        n.v[c] = (float)s.v[c];
     return n;
 }
 
@@ -168,13 +194,14 @@ __global__ void __launch_bounds__(32 * STRIP_WARPS) sharpen_any(const __grid_con
         a.out.y + ((int64_t)(blockIdx.x / a.strips) * STRIP_WARPS + threadIdx.y) * STRIP_ROWS;
     if (top >= bottom || i >= end + a.shift_x)
         return;
-    place<T> p = place_of<T, STEP>(a, (int)i, 4);
     int x = (int)i - a.shift_x, y = (int)top, stop = min(bottom, y + (int)STRIP_ROWS);
-    neighborhood<STEP> up = load<T, STEP>(p, y + a.shift_y - 1),
-                       here = load<T, STEP>(p, y + a.shift_y);
-#pragma unroll 2
+    place<T> p = place_of<T, STEP>(a, (int)i, y, stop, 4, STEP);
+    neighborhood<STEP> up = numbers(load<T, STEP>(p, y + a.shift_y - 1));
+    neighborhood<STEP> here = numbers(load<T, STEP>(p, y + a.shift_y));
+    samples<T, STEP> ahead = load<T, STEP>(p, y + a.shift_y + 1);
     for (; y < stop; y++) {
-        neighborhood<STEP> down = load<T, STEP>(p, y + a.shift_y + 1);
+        neighborhood<STEP> down = numbers(ahead);
+        ahead = load<T, STEP>(p, y + a.shift_y + 2);
         T v[4];
 #pragma unroll
         for (int c = 0; c < 4; c++)
@@ -224,26 +251,36 @@ static __device__ __forceinline__ unsigned odd_of(unsigned w)
     return __byte_perm(w, 0, 0x4341);
 }
 
-template <int STEP>
-static __device__ __forceinline__ lanes load_lanes(const place<uint8_t> &p, int y)
-{
+/* Eight samples and four on either side of them. */
+struct words {
     unsigned w[4];
+};
+
+template <int STEP>
+static __device__ __forceinline__ words load_words(const place<uint8_t> &p, int y)
+{
+    words r;
+    if (p.inside) {
+        const unsigned *row = (const unsigned *)(p.base + y * p.stride);
+        uint2 both = *(const uint2 *)row;
+        r.w[0] = row[-1];
+        r.w[1] = both.x;
+        r.w[2] = both.y;
+        r.w[3] = row[2];
+        return r;
+    }
     int width = p.in.w * STEP;
     y = min(max(y, p.top), p.bottom);
     bool row_inside = (unsigned)y < (unsigned)p.in.h;
-    if (row_inside && p.aligned && p.i - 4 >= max(p.left, 0) &&
-        p.i + 11 <= min(p.right, width - 1)) {
-        const unsigned *row = (const unsigned *)(p.in.row(y) + p.i);
-        uint2 both = *(const uint2 *)row;
-        w[0] = row[-1];
-        w[1] = both.x;
-        w[2] = both.y;
-        w[3] = row[2];
-    } else {
 #pragma unroll
-        for (int n = 0; n < 4; n++)
-            w[n] = word(p, p.i + 4 * (n - 1), y, row_inside, width);
-    }
+    for (int n = 0; n < 4; n++)
+        r.w[n] = word(p, p.i + 4 * (n - 1), y, row_inside, width);
+    return r;
+}
+
+template <int STEP> static __device__ __forceinline__ lanes lanes_of(const words &s)
+{
+    const unsigned *w = s.w;
     lanes r;
 #pragma unroll
     for (int n = 0; n < 2; n++) {
@@ -268,12 +305,14 @@ __global__ void __launch_bounds__(32 * STRIP_WARPS)
         a.out.y + ((int64_t)(blockIdx.x / a.strips) * STRIP_WARPS + threadIdx.y) * STRIP_ROWS;
     if (top >= bottom || i >= end + a.shift_x)
         return;
-    place<uint8_t> p = place_of<uint8_t, STEP>(a, (int)i, WHOLE_SAMPLES);
     int x = (int)i - a.shift_x, y = (int)top, stop = min(bottom, y + (int)STRIP_ROWS);
-    lanes up = load_lanes<STEP>(p, y + a.shift_y - 1), here = load_lanes<STEP>(p, y + a.shift_y);
-#pragma unroll 2
+    place<uint8_t> p = place_of<uint8_t, STEP>(a, (int)i, y, stop, WHOLE_SAMPLES, 4);
+    lanes up = lanes_of<STEP>(load_words<STEP>(p, y + a.shift_y - 1));
+    lanes here = lanes_of<STEP>(load_words<STEP>(p, y + a.shift_y));
+    words ahead = load_words<STEP>(p, y + a.shift_y + 1);
     for (; y < stop; y++) {
-        lanes down = load_lanes<STEP>(p, y + a.shift_y + 1);
+        lanes down = lanes_of<STEP>(ahead);
+        ahead = load_words<STEP>(p, y + a.shift_y + 2);
         unsigned v[4];
 #pragma unroll
         for (int n = 0; n < 4; n++) {
