@@ -11,6 +11,10 @@
 /* Samples of the source in a strip, and the fewest pixels of the result that make one. */
 enum { THREADS = 128, STRIP = 8 * THREADS, FEWEST = 8 };
 
+/* Other filters have kernels and arithmetic of the same names. */
+namespace
+{
+
 struct axis {
     const int32_t *start, *phase, *count; /* as in resize_axis */
     const float *f;
@@ -531,6 +535,8 @@ static tamis_status prepare(tamis_gpu_prep *prep)
                ? TAMIS_OK
                : TAMIS_ERR_MEMORY;
 }
+
+} // namespace
 
 #define FLOATS(type, T)                                                                            \
     {                                                                                              \

@@ -6,6 +6,10 @@
 
 enum { THREADS = 256, ROWS = 16, PATCH = 4 };
 
+/* Other filters have kernels and arithmetic of the same names. */
+namespace
+{
+
 template <typename T> struct args {
     tamis_inputs<T> in;
     tamis_output out;
@@ -357,6 +361,8 @@ static tamis_status prepare(tamis_gpu_prep *prep)
     s->lanczos = (const float *)prep->upload(prep, c->lanczos, count * sizeof *c->lanczos);
     return s->lanczos ? TAMIS_OK : TAMIS_ERR_MEMORY;
 }
+
+} // namespace
 
 #define ROW(stage, type, launch)                                                                   \
     {                                                                                              \
