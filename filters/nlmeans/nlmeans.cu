@@ -20,7 +20,8 @@ enum {
     COLUMNS = 2 * THREADS, /* of a block */
     TOGETHER = 3,          /* offsets side by side */
     MAX_SHARED = 160 * 1024,
-    LEFT_ROWS = 8 /* of a warp's strip in the kernel for the rest */
+    PITCH_USUAL = 160, /* of a tile where addresses are constants: search windows up to 23 */
+    LEFT_ROWS = 8      /* of a warp's strip in the kernel for the rest */
 };
 
 /* Planes that share a weight, in one frame. */
@@ -215,7 +216,7 @@ template <int R> struct pairs {
 
 /* One plane of 8 bit: four samples side by side in each entry. */
 template <int R_> struct gray {
-    enum { R = R_, N = 1, H = 24, PLANES = 1, CENTERED = 0 };
+    enum { R = R_, N = 1, H = 32, PLANES = 1, CENTERED = 0, USUAL = R >= 3 };
     typedef unsigned entry;
     typedef unsigned sum;
     typedef running<R> heights;
@@ -291,7 +292,7 @@ template <int R_> struct gray {
 
 /* Up to four planes of 8 bit: a pixel in each entry. */
 template <int R_, int N_> struct pixels {
-    enum { R = R_, N = N_, H = 12, PLANES = 1, CENTERED = 0 };
+    enum { R = R_, N = N_, H = 12, PLANES = 1, CENTERED = 0, USUAL = R == 3 && N == 3 };
     typedef unsigned entry;
     typedef unsigned sum;
     typedef running<R> heights;
@@ -349,7 +350,7 @@ template <int R_, int N_> struct pixels {
 
 /* Planes of floats, and a further one for their luma. */
 template <int R_, int N_, int LUMA> struct floats {
-    enum { R = R_, N = N_, H = N_ == 1 ? 12 : 8, PLANES = N + LUMA, CENTERED = 1 };
+    enum { R = R_, N = N_, H = N_ == 1 ? 12 : 8, PLANES = N + LUMA, CENTERED = 1, USUAL = 0 };
     typedef float entry;
     typedef float sum;
     typedef pairs<R> heights;
@@ -519,12 +520,14 @@ static __device__ __forceinline__ void finish(const struct args &a, const sums<P
         }
 }
 
-template <typename P> __global__ void __launch_bounds__(THREADS) strips(const struct args a)
+template <typename P, int PITCH>
+__global__ void __launch_bounds__(THREADS) strips(const struct args a)
 {
     typedef typename P::entry entry;
     TAMIS_SHARED_BYTES(shared);
     const int rows = P::H + 2 * (a.sy + P::R), columns = COLUMNS + 2 * (a.sx + P::R);
-    const int pitch = a.tile_pitch, half = pitch / 2, plane = rows * pitch, t = threadIdx.x;
+    const int pitch = PITCH ? PITCH : a.tile_pitch, half = pitch / 2, plane = rows * pitch;
+    const int t = threadIdx.x;
     entry *tile = (entry *)shared, *own = tile + P::PLANES * plane;
     int x0 = a.first + (int)(blockIdx.x % a.strips) * COLUMNS;
     int y0 = a.out.y + (int)(blockIdx.x / a.strips) * P::H;
@@ -665,28 +668,38 @@ static tamis_status launch_left(const tamis_gpu_work *w, struct args *a, tamis_g
     return tamis_cuda_launched("nlmeans", fault);
 }
 
+template <typename P, int PITCH>
+static tamis_status launch_pitch(const tamis_gpu_work *w, const struct args *a, size_t bytes,
+                                 tamis_gpu_fault *fault)
+{
+    tamis_status status = tamis_cuda_check(
+        cudaFuncSetAttribute(strips<P, PITCH>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             MAX_SHARED),
+        "nlmeans: shared memory", fault);
+    if (status != TAMIS_OK)
+        return status;
+    int64_t rows = tamis_tiles(w->part.h, P::H);
+    TAMIS_LAUNCH((strips<P, PITCH>), tamis_grid(a->strips, rows, 1), THREADS, bytes, w->stream, *a);
+    return tamis_cuda_launched("nlmeans", fault);
+}
+
 template <typename P>
 static tamis_status launch_strips(const tamis_gpu_work *w, struct args *a, tamis_gpu_fault *fault)
 {
     int rows = P::H + 2 * (a->sy + P::R), own = a->frames > 1 ? P::H + 2 * P::R : 0;
     /* Offsets side by side may end outside the search window. */
-    a->tile_pitch = COLUMNS + 2 * (a->sx + P::R) + TOGETHER + 1;
-    a->tile_pitch += a->tile_pitch % 2;
+    int pitch = COLUMNS + 2 * (a->sx + P::R) + TOGETHER + 1;
+    bool usual = P::USUAL && pitch <= PITCH_USUAL;
+    a->tile_pitch = usual ? PITCH_USUAL : pitch + pitch % 2;
     /* The planes of the current frame's are as far from each other as the tile's. */
     size_t lines = (size_t)rows * (own ? 2 * P::PLANES - 1 : P::PLANES) + (size_t)own;
     size_t bytes = sizeof(typename P::entry) * (size_t)a->tile_pitch * lines;
     if (bytes > MAX_SHARED)
         return launch_left(w, a, fault);
-    tamis_status status = tamis_cuda_check(
-        cudaFuncSetAttribute(strips<P>, cudaFuncAttributeMaxDynamicSharedMemorySize, MAX_SHARED),
-        "nlmeans: shared memory", fault);
-    if (status != TAMIS_OK)
-        return status;
     a->first = w->part.x - w->part.x % 2;
     a->strips = tamis_tiles(w->part.x - a->first + w->part.w, COLUMNS);
-    TAMIS_LAUNCH(strips<P>, tamis_grid(a->strips, tamis_tiles(w->part.h, P::H), 1), THREADS, bytes,
-                 w->stream, *a);
-    return tamis_cuda_launched("nlmeans", fault);
+    return usual ? launch_pitch < P, P::USUAL ? PITCH_USUAL : 0 > (w, a, bytes, fault)
+                 : launch_pitch<P, 0>(w, a, bytes, fault);
 }
 
 template <int R>
