@@ -23,7 +23,7 @@ set_target_properties(tamis_cuda_emulated PROPERTIES PREFIX "" CXX_STANDARD 17
 target_compile_definitions(tamis_cuda_emulated PRIVATE TAMIS_EMULATE)
 # Signed integers wrap on a GPU.
 target_compile_options(tamis_cuda_emulated PRIVATE -fwrapv -U_FORTIFY_SOURCE -Wno-unused-function
-                       -Wno-unknown-pragmas -Wno-shadow -Wno-pedantic -g1)
+                       -Wno-unknown-pragmas -Wno-shadow -Wno-pedantic -Wno-pass-failed -g1)
 target_include_directories(tamis_cuda_emulated PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/emulate
                            ${TAMIS_PUBLIC_INCLUDES} ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/cuda)
 set(TAMIS_EMULATED ${CMAKE_BINARY_DIR}/tests/tamis_cuda_emulated.so)
