@@ -3,18 +3,22 @@
  *
  * Channels that lie side by side are filtered as one row of samples, whose taps stand `step`
  * samples apart. A thread has four neighboring samples of four rows. */
+#include <math.h>
+
 #include "pixels.cuh"
 
 #include "convolve_kernel.h"
 
-/* Outputs of a thread, threads of a block and its tile. */
-enum { P = 4, Q = 4, ACROSS = 32, DOWN = 8, THREADS = ACROSS * DOWN };
-enum { TILE_W = P * ACROSS, TILE_H = Q * DOWN };
+/* Outputs of a thread: GROUPS times P beside each other, in Q rows; threads of a block; its tile.
+ */
+enum { P = 4, Q = 4, GROUPS = 2, ACROSS = 32, DOWN = 8, THREADS = ACROSS * DOWN };
+enum { GROUP_W = P * ACROSS, TILE_W = GROUPS * GROUP_W, TILE_H = Q * DOWN };
 enum { SHARED = 46 * 1024 };
 
 /* From sums to samples. */
 struct finish_args {
-    int32_t divisor; /* whole numbers */
+    bool whole; /* numbers, be their sums floats or not */
+    int32_t divisor;
     int shift;
     float inverse;
     int32_t offset;
@@ -37,6 +41,8 @@ template <typename T> struct finish<T, int> {
 template <typename T> struct finish<T, float> {
     static __device__ __forceinline__ T of(const finish_args &f, float sum)
     {
+        if (f.whole)
+            return finish<T, int>::of(f, __float2int_rz(sum));
         return tamis_sample<T>::of(f.bias != 0 ? sum + f.bias : sum);
     }
 };
@@ -51,12 +57,12 @@ static __device__ __forceinline__ float add_product(float a, float b, float sum)
     return fmaf(a, b, sum);
 }
 
-/* Which sums are of whole numbers. */
-template <typename S> struct sums_of;
-template <> struct sums_of<int> {
+/* In which numbers sums are. */
+template <typename S> struct numbers;
+template <> struct numbers<int> {
     enum { WHOLE = 1 };
 };
-template <> struct sums_of<float> {
+template <> struct numbers<float> {
     enum { WHOLE = 0 };
 };
 
@@ -66,28 +72,42 @@ template <typename S> struct __align__(16) quad
     S v[4];
 };
 
+static __device__ __forceinline__ quad<float> quad_of(const float *p)
+{
+    float4 q = *(const float4 *)p;
+    return quad<float>{{q.x, q.y, q.z, q.w}};
+}
+
+static __device__ __forceinline__ quad<int> quad_of(const int *p)
+{
+    int4 q = *(const int4 *)p;
+    return quad<int>{{q.x, q.y, q.z, q.w}};
+}
+
 /* Samples of a line in shared memory that four taps' products with P outputs take. */
 template <typename S, int STEP> struct window {
     S v[P + 4 * STEP];
-    const quad<S> *next;
+    const S *next;
 
-    __device__ __forceinline__ void begin(const S *line)
+    __device__ __forceinline__ void put(int i)
     {
-        next = (const quad<S> *)line;
-        put(0, *next++);
-    }
-    __device__ __forceinline__ void put(int i, const quad<S> &q)
-    {
+        const quad<S> q = quad_of(next);
+        next += 4;
 #pragma unroll
         for (int k = 0; k < 4; k++)
             v[i + k] = q.v[k];
+    }
+    __device__ __forceinline__ void begin(const S *line)
+    {
+        next = line;
+        put(0);
     }
     /* Brings what four more taps need. */
     __device__ __forceinline__ void extend()
     {
 #pragma unroll
         for (int s = 0; s < STEP; s++)
-            put(P + 4 * s, *next++);
+            put(P + 4 * s);
     }
     __device__ __forceinline__ void advance()
     {
@@ -116,31 +136,82 @@ template <typename T, typename S> struct dense_args {
     bool aligned;
 };
 
-/* A source row with all taps over it; with CHECK, those of 0 are passed over. */
-template <typename S, int STEP, bool CHECK>
-static __device__ __forceinline__ void add_line(S (&sum)[Q][P], const S *line, const quad<S> *taps,
-                                                int columns)
+/* One tap of each of the rows FROM .. TO, that over sample k * STEP of the windows; with CHECK,
+ * those of 0 are passed over. */
+template <typename S, int STEP, int FROM, int TO, bool CHECK>
+static __device__ __forceinline__ void
+add_taps(S (&sum)[GROUPS][Q][P], const window<S, STEP> (&w)[GROUPS], const quad<S> *taps, int k)
 {
-    window<S, STEP> w;
-    w.begin(line);
-    for (int i = 0; i < columns; i += 4) {
-        w.extend();
+    const quad<S> tap = quad_of(taps->v);
 #pragma unroll
-        for (int k = 0; k < 4; k++) {
-            if (i + k >= columns)
-                break;
-            const quad<S> tap = taps[i + k];
+    for (int q = FROM; q <= TO; q++) {
+        if (CHECK && tap.v[q] == 0)
+            continue;
 #pragma unroll
-            for (int q = 0; q < Q; q++) {
-                if (CHECK && tap.v[q] == 0)
-                    continue;
+        for (int g = 0; g < GROUPS; g++)
 #pragma unroll
-                for (int p = 0; p < P; p++)
-                    sum[q][p] = add_product(tap.v[q], w.v[p + k * STEP], sum[q][p]);
-            }
-        }
-        w.advance();
+            for (int p = 0; p < P; p++)
+                sum[g][q][p] = add_product(tap.v[q], w[g].v[p + k * STEP], sum[g][q][p]);
     }
+}
+
+/* A source row with all taps over it. */
+template <typename S, int STEP, int FROM, int TO, bool CHECK = false>
+static __device__ __forceinline__ void add_line(S (&sum)[GROUPS][Q][P], const S *line,
+                                                const quad<S> *taps, int columns)
+{
+    window<S, STEP> w[GROUPS];
+    int i = 0;
+#pragma unroll
+    for (int g = 0; g < GROUPS; g++)
+        w[g].begin(line + g * GROUP_W);
+    for (; i + 4 <= columns; i += 4) {
+#pragma unroll
+        for (int g = 0; g < GROUPS; g++)
+            w[g].extend();
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            add_taps<S, STEP, FROM, TO, CHECK>(sum, w, taps + i + k, k);
+#pragma unroll
+        for (int g = 0; g < GROUPS; g++)
+            w[g].advance();
+    }
+    if (i == columns)
+        return;
+#pragma unroll
+    for (int g = 0; g < GROUPS; g++)
+        w[g].extend();
+#pragma unroll
+    for (int k = 0; k < 3; k++)
+        if (i + k < columns)
+            add_taps<S, STEP, FROM, TO, CHECK>(sum, w, taps + i + k, k);
+}
+
+/* The source row `row` of those that Q rows of outputs read: the kernel's row row - q lies over it
+ * for output row q. Where that is no row of the kernel, its taps are 0. */
+template <typename S, int STEP>
+static __device__ __forceinline__ void add_row_of(S (&sum)[GROUPS][Q][P], const S *line,
+                                                  const quad<S> *taps, int columns, int row, int h,
+                                                  bool gaps)
+{
+    if (numbers<S>::WHOLE)
+        add_line<S, STEP, 0, 3>(sum, line, taps, columns); /* times 0 is as well */
+    else if (gaps || h < Q - 1)
+        add_line<S, STEP, 0, 3, true>(sum, line, taps, columns);
+    else if (row >= Q - 1 && row < h)
+        add_line<S, STEP, 0, 3>(sum, line, taps, columns);
+    else if (row == 0)
+        add_line<S, STEP, 0, 0>(sum, line, taps, columns);
+    else if (row == 1)
+        add_line<S, STEP, 0, 1>(sum, line, taps, columns);
+    else if (row == 2)
+        add_line<S, STEP, 0, 2>(sum, line, taps, columns);
+    else if (row == h)
+        add_line<S, STEP, 1, 3>(sum, line, taps, columns);
+    else if (row == h + 1)
+        add_line<S, STEP, 2, 3>(sum, line, taps, columns);
+    else
+        add_line<S, STEP, 3, 3>(sum, line, taps, columns);
 }
 
 template <typename T, typename S>
@@ -178,12 +249,14 @@ __global__ void __launch_bounds__(THREADS) dense(dense_args<T, S> a)
     int tx = threadIdx.x % ACROSS, ty = threadIdx.x / ACROSS;
     int x = a.first + (int)(blockIdx.x % (unsigned)a.tiles_x) * TILE_W;
     int y = a.out.y + (int)(blockIdx.x / (unsigned)a.tiles_x) * TILE_H;
-    S sum[Q][P];
+    S sum[GROUPS][Q][P];
 #pragma unroll
-    for (int q = 0; q < Q; q++)
+    for (int g = 0; g < GROUPS; g++)
 #pragma unroll
-        for (int p = 0; p < P; p++)
-            sum[q][p] = a.start;
+        for (int q = 0; q < Q; q++)
+#pragma unroll
+            for (int p = 0; p < P; p++)
+                sum[g][q][p] = a.start;
     for (int j = 0; j < a.kernel_h + Q - 1; j += a.rows) {
         int rows = min(a.rows, a.kernel_h + Q - 1 - j);
         for (int i = 0; i < a.kernel_w; i += a.columns) {
@@ -195,15 +268,15 @@ __global__ void __launch_bounds__(THREADS) dense(dense_args<T, S> a)
             __syncthreads();
             for (int r = 0; r < rows; r++) {
                 const S *line = tile + (ty * Q + r) * a.tile_pitch + tx * P;
-                if (a.gaps || j + r < Q - 1 || j + r >= a.kernel_h)
-                    add_line<S, STEP, true>(sum, line, taps + r * columns, columns);
-                else
-                    add_line<S, STEP, false>(sum, line, taps + r * columns, columns);
+                add_row_of<S, STEP>(sum, line, taps + r * columns, columns, j + r, a.kernel_h,
+                                    a.gaps);
             }
             __syncthreads();
         }
     }
-    store<T, S>(a.out, STEP, x + tx * P, y + ty * Q, a.aligned, a.finish, sum);
+#pragma unroll
+    for (int g = 0; g < GROUPS; g++)
+        store<T, S>(a.out, STEP, x + g * GROUP_W + tx * P, y + ty * Q, a.aligned, a.finish, sum[g]);
 }
 
 /* ---- columns, then rows */
@@ -348,12 +421,18 @@ __global__ void __launch_bounds__(STRIP_THREADS) terms(terms_args<T, S> a)
 /* ---- what launches need */
 
 struct convolve_state {
-    const void *taps; /* quads of int or float */
+    bool whole, exact; /* whole numbers; whose sums binary32 holds exactly, and which are floats */
+    const void *taps;  /* quads of int or float */
     const void *columns, *rows;
     int terms;
 };
 
-/* Source rows times columns of quads; S is float or int32_t. */
+static float tap_of(const struct convolve_tap *t, bool whole)
+{
+    return whole ? (float)t->whole : t->f;
+}
+
+/* Source rows times columns of quads. */
 template <typename S>
 static bool upload_taps(tamis_gpu_prep *prep, const struct convolve_coef *c,
                         struct convolve_state *s)
@@ -366,41 +445,73 @@ static bool upload_taps(tamis_gpu_prep *prep, const struct convolve_coef *c,
         const struct convolve_tap *t = &c->taps[i];
         for (int q = 0; q < Q; q++)
             taps[(size_t)(t->row + q) * (size_t)c->w + (size_t)t->column].v[q] =
-                sums_of<S>::WHOLE ? (S)t->whole : (S)t->f;
+                (S)tap_of(t, s->whole);
     }
     s->taps = prep->upload(prep, taps, count * sizeof *taps);
     return s->taps != nullptr;
 }
 
-template <typename S> static tamis_status prepare_dense(tamis_gpu_prep *prep)
+static struct convolve_state *make_state(tamis_gpu_prep *prep, bool whole)
 {
     const struct convolve_coef *c = (const struct convolve_coef *)prep->node->coef;
     struct convolve_state *s = (struct convolve_state *)prep->alloc(prep, sizeof *s);
+    double most = fabs((double)c->add), level = prep->node->work == TAMIS_U8 ? 255 : 65535;
     prep->state = s;
-    return s && upload_taps<S>(prep, c, s) ? TAMIS_OK : TAMIS_ERR_MEMORY;
+    for (int i = 0; i < c->count; i++)
+        most += level * fabs((double)c->taps[i].whole);
+    if (s) {
+        s->whole = whole;
+        s->exact = whole && most < 1 << 24;
+    }
+    return s;
+}
+
+static tamis_status prepare_direct(tamis_gpu_prep *prep)
+{
+    const struct convolve_coef *c = (const struct convolve_coef *)prep->node->coef;
+    struct convolve_state *s = make_state(prep, false);
+    return s && upload_taps<float>(prep, c, s) ? TAMIS_OK : TAMIS_ERR_MEMORY;
+}
+
+static tamis_status prepare_whole(tamis_gpu_prep *prep)
+{
+    const struct convolve_coef *c = (const struct convolve_coef *)prep->node->coef;
+    struct convolve_state *s = make_state(prep, true);
+    return s && (s->exact ? upload_taps<float>(prep, c, s) : upload_taps<int>(prep, c, s))
+               ? TAMIS_OK
+               : TAMIS_ERR_MEMORY;
+}
+
+/* As ints or floats, which are of one size. */
+static const void *upload_numbers(tamis_gpu_prep *prep, const int32_t *v, int n, bool floats)
+{
+    if (!floats)
+        return prep->upload(prep, v, (size_t)n * sizeof *v);
+    float *f = (float *)prep->alloc(prep, (size_t)n * sizeof *f);
+    for (int i = 0; f && i < n; i++)
+        f[i] = (float)v[i];
+    return f ? prep->upload(prep, f, (size_t)n * sizeof *f) : nullptr;
 }
 
 static tamis_status prepare_product(tamis_gpu_prep *prep)
 {
     const struct convolve_coef *c = (const struct convolve_coef *)prep->node->coef;
-    struct convolve_state *s = (struct convolve_state *)prep->alloc(prep, sizeof *s);
-    prep->state = s;
+    struct convolve_state *s = make_state(prep, true);
     if (!s)
         return TAMIS_ERR_MEMORY;
     s->terms = 1;
-    s->columns = prep->upload(prep, c->product.column, (size_t)c->h * sizeof(int32_t));
-    s->rows = prep->upload(prep, c->product.row, (size_t)c->w * sizeof(int32_t));
+    s->columns = upload_numbers(prep, c->product.column, c->h, s->exact);
+    s->rows = upload_numbers(prep, c->product.row, c->w, s->exact);
     return s->columns && s->rows ? TAMIS_OK : TAMIS_ERR_MEMORY;
 }
 
 static tamis_status prepare_terms(tamis_gpu_prep *prep)
 {
     const struct convolve_coef *c = (const struct convolve_coef *)prep->node->coef;
-    struct convolve_state *s = (struct convolve_state *)prep->alloc(prep, sizeof *s);
+    struct convolve_state *s = make_state(prep, false);
     size_t w = (size_t)c->w, h = (size_t)c->h, n = (size_t)c->term_count;
     float *columns = (float *)prep->alloc(prep, n * h * sizeof *columns);
     float *rows = (float *)prep->alloc(prep, n * w * sizeof *rows);
-    prep->state = s;
     if (!s || !columns || !rows)
         return TAMIS_ERR_MEMORY;
     for (size_t t = 0; t < n; t++) {
@@ -415,9 +526,10 @@ static tamis_status prepare_terms(tamis_gpu_prep *prep)
 
 /* ---- launches */
 
-static finish_args finish_of(const struct convolve_coef *c, tamis_type type)
+static finish_args finish_of(const struct convolve_coef *c, bool whole, tamis_type type)
 {
     finish_args f;
+    f.whole = whole;
     f.divisor = c->divisor;
     f.shift = c->shift;
     f.inverse = c->divisor ? 1 / (float)c->divisor : 0;
@@ -428,12 +540,13 @@ static finish_args finish_of(const struct convolve_coef *c, tamis_type type)
 
 /* What both kinds of kernel begin with; returns how many planes there are. */
 template <typename T, typename A>
-static int begin_args(const tamis_gpu_work *w, const struct convolve_coef *c, int width, A *a)
+static int begin_args(const tamis_gpu_work *w, const struct convolve_coef *c, bool whole, int width,
+                      A *a)
 {
     int step = w->src_pitch;
     a->in = tamis_inputs_of<T>(w);
     a->out = tamis_output_of(w);
-    a->finish = finish_of(c, tamis_sample<T>::type);
+    a->finish = finish_of(c, whole, tamis_sample<T>::type);
     a->kernel_w = c->w;
     a->kernel_h = c->h;
     a->shift_x = (w->shift_x - c->left) * step;
@@ -464,10 +577,11 @@ static tamis_status launch_dense(const tamis_gpu_work *w, const tamis_node *node
                                  tamis_gpu_fault *fault)
 {
     const struct convolve_coef *c = (const struct convolve_coef *)node->coef;
+    const struct convolve_state *s = (const struct convolve_state *)state;
     dense_args<T, S> a;
-    int step = w->src_pitch, planes = begin_args<T>(w, c, TILE_W, &a);
-    bool whole = sums_of<S>::WHOLE;
-    a.taps = (const quad<S> *)((const struct convolve_state *)state)->taps;
+    bool whole = s->whole;
+    int step = w->src_pitch, planes = begin_args<T>(w, c, whole, TILE_W, &a);
+    a.taps = (const quad<S> *)s->taps;
     a.gaps = !whole && !c->dense;
     a.start = whole ? (S)c->add : c->count ? (S)-0.0f : 0;
     size_t shared = choose_tile(&a, step);
@@ -487,8 +601,8 @@ static tamis_status launch_terms(const tamis_gpu_work *w, const tamis_node *node
     const struct convolve_coef *c = (const struct convolve_coef *)node->coef;
     const struct convolve_state *s = (const struct convolve_state *)state;
     terms_args<T, S> a;
-    int step = w->src_pitch, planes = begin_args<T>(w, c, STRIP, &a);
-    bool whole = sums_of<S>::WHOLE;
+    bool whole = s->whole;
+    int step = w->src_pitch, planes = begin_args<T>(w, c, whole, STRIP, &a);
     a.columns = (const S *)s->columns;
     a.rows = (const S *)s->rows;
     a.terms = s->terms;
@@ -505,16 +619,34 @@ static tamis_status launch_terms(const tamis_gpu_work *w, const tamis_node *node
     return tamis_cuda_launched("convolve", fault);
 }
 
+template <typename T>
+static tamis_status launch_whole(const tamis_gpu_work *w, const tamis_node *node, const void *state,
+                                 tamis_gpu_fault *fault)
+{
+    return ((const struct convolve_state *)state)->exact
+               ? launch_dense<T, float>(w, node, state, fault)
+               : launch_dense<T, int>(w, node, state, fault);
+}
+
+template <typename T>
+static tamis_status launch_product(const tamis_gpu_work *w, const tamis_node *node,
+                                   const void *state, tamis_gpu_fault *fault)
+{
+    return ((const struct convolve_state *)state)->exact
+               ? launch_terms<T, float>(w, node, state, fault)
+               : launch_terms<T, int>(w, node, state, fault);
+}
+
 #define FLOAT_ROWS(T, type)                                                                        \
-    {"direct", type, 0, prepare_dense<float>, nullptr, launch_dense<T, float>},                    \
+    {"direct", type, 0, prepare_direct, nullptr, launch_dense<T, float>},                          \
         {"separable", type, 0, prepare_terms, nullptr, launch_terms<T, float>},                    \
     {                                                                                              \
         "low_rank", type, 0, prepare_terms, nullptr, launch_terms<T, float>                        \
     }
 #define WHOLE_ROWS(T, type)                                                                        \
-    {"whole", type, 0, prepare_dense<int>, nullptr, launch_dense<T, int>},                         \
+    {"whole", type, 0, prepare_whole, nullptr, launch_whole<T>},                                   \
     {                                                                                              \
-        "whole_separable", type, 0, prepare_product, nullptr, launch_terms<T, int>                 \
+        "whole_separable", type, 0, prepare_product, nullptr, launch_product<T>                    \
     }
 TAMIS_CUDA_KERNELS(convolve) = {
     FLOAT_ROWS(uint8_t, TAMIS_U8),  FLOAT_ROWS(uint16_t, TAMIS_U16),
