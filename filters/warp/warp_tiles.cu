@@ -27,7 +27,7 @@ static __device__ __forceinline__ tile my_tile(const args &a)
 
 /* Rows of the result in shared memory. */
 template <int STEP> struct result_of {
-    enum { PITCH = WIDTH * STEP + 8 };
+    enum { PITCH = WIDTH * STEP + 16 };
     uint8_t *data;
 
     __device__ __forceinline__ void put(const tile &t, int x, int y, const unsigned (&v)[STEP])
@@ -44,7 +44,15 @@ template <int STEP> struct result_of {
     }
     __device__ __forceinline__ void store(const args &a, const tile &t)
     {
-        const int row_words = WIDTH * STEP / 4;
+        const int row_words = WIDTH * STEP / 4, row_fours = row_words / 4;
+        if (a.aligned_fours && t.begin == t.x && t.end == t.x + WIDTH) {
+            for (int i = threadIdx.x; i < (t.bottom - t.y) * row_fours; i += THREADS) {
+                int row = i / row_fours, k = i % row_fours * 16;
+                *(uint4 *)(tamis_row<uint8_t>(a.out, blockIdx.y, t.y + row) + t.x * STEP + k) =
+                    *(const uint4 *)(data + row * PITCH + k);
+            }
+            return;
+        }
         for (int i = threadIdx.x; i < HEIGHT * row_words; i += THREADS) {
             int y = t.y + i / row_words, k = i % row_words * 4, x = t.x * STEP + k;
             if (y >= t.bottom)
@@ -251,7 +259,7 @@ template <int TAPS, int STEP> static int words_wanted(const struct warp_coef *c)
         return 0;
     int columns = (int)w + 1 + (STEP == 1 ? 0 : TAPS - 1) + 3, rows = (int)h + 1 + TAPS - 1;
     int groups = (columns + 3) / 4 > 2 ? (columns + 3) / 4 : 2;
-    int64_t words = (int64_t)pitch_of(groups) * ((rows + RUN - 1) / RUN * RUN);
+    int64_t words = (int64_t)pitch_of(groups) * rows;
     return words < most ? (int)words : most;
 }
 
@@ -266,6 +274,7 @@ static tamis_status launch(const tamis_gpu_work *w, const struct warp_coef *c,
     a.tiles = (w->part.x + w->part.w - 1) / WIDTH - w->part.x / WIDTH + 1;
     a.words = words_wanted<TAPS, STEP>(c);
     a.aligned = w->aligned >= 4;
+    a.aligned_fours = w->aligned >= 16;
     a.cubic_a = c->cubic_a;
     auto kernel = tiles<TAPS, STEP, AFFINE>;
     size_t shared = (size_t)(HEIGHT * result_of<STEP>::PITCH) + (size_t)a.words * sizeof(unsigned);

@@ -31,9 +31,9 @@ struct args {
     tamis_inputs<uint8_t> in;
     tamis_output out;
     struct warp_map map;
-    int tiles; /* in a row */
-    int words; /* of the source in shared memory */
-    bool aligned;
+    int tiles;                   /* in a row */
+    int words;                   /* of the source in shared memory */
+    bool aligned, aligned_fours; /* to a word, to four */
     float cubic_a;
 };
 
@@ -105,12 +105,13 @@ static __device__ __forceinline__ box box_of(const args &a, const tamis_input<ui
     b.rows = STEP == 1 && TAPS == 2 ? r.y1 - r.y0 + 1 : b.bottom - b.y + 1;
     b.pitch = pitch_of(b.groups);
     b.reciprocal = 0xffffffffu / (unsigned)b.groups + 1;
-    b.fits = b.fits && b.pitch * ((b.rows + RUN - 1) / RUN * RUN) <= a.words;
+    b.fits = b.fits && b.pitch * b.rows <= a.words;
     b.blank = in.border == TAMIS_BORDER_CONSTANT &&
               (b.end < 0 || b.bottom < 0 || b.first >= in.w || b.y >= in.h);
     /* Whole words of the last row may end behind it. */
     bool over = b.bottom == in.h - 1 && ((b.end + 1) * STEP + 3) / 4 * 4 > in.w * STEP;
-    b.inside = a.aligned && b.first >= 0 && b.y >= 0 && b.end < in.w && b.bottom < in.h && !over;
+    b.inside = a.aligned && b.first >= 0 && b.y >= 0 && b.end < in.w && b.bottom < in.h && !over &&
+               b.rows >= RUN;
     return b;
 }
 
@@ -163,19 +164,19 @@ template <int TAPS, int STEP> struct row_of {
     }
 };
 
-/* Four words each of RUN rows in a thread. Rows behind the last are its copies. */
+/* Four words each of RUN rows in a thread. */
 template <int TAPS, int STEP>
 static __device__ __forceinline__ void stage_run(const tamis_input<uint8_t> &in, const box &b,
                                                  int c, int row, unsigned *to)
 {
     const bool quads = STEP == 1 && TAPS == 2;
-    const int x = b.x + c, y = b.y + row;
-    const uint8_t *at = in.row(y) + (int64_t)x * STEP;
+    const int x = b.x + c;
+    const uint8_t *at = in.row(b.y + row) + (int64_t)x * STEP;
     row_of<TAPS, STEP> rows[RUN + 1];
 #pragma unroll
     for (int j = 0; j < RUN + (quads ? 1 : 0); j++) {
         rows[j].load(at, x, b.end);
-        at += y + j < b.bottom ? in.stride : 0;
+        at += in.stride;
     }
 #pragma unroll
     for (int j = 0; j < RUN; j++) {
@@ -213,7 +214,8 @@ static __device__ __forceinline__ void stage(const tamis_input<uint8_t> &in, con
 #pragma unroll 1
         for (int i = threadIdx.x; i < b.groups * ((b.rows + RUN - 1) / RUN); i += THREADS) {
             int run = (int)__umulhi((unsigned)i, b.reciprocal), c = (i - run * b.groups) * 4;
-            stage_run<TAPS, STEP>(in, b, c, run * RUN, source + run * RUN * b.pitch + c);
+            int row = min(run * RUN, b.rows - RUN); /* the last run has rows of the one before */
+            stage_run<TAPS, STEP>(in, b, c, row, source + row * b.pitch + c);
         }
         return;
     }
