@@ -7,8 +7,8 @@
  * strip go through device memory. */
 #include "kernel.cuh"
 
-#include "gaussian_kernel.h"
 #include "gaussian_grid.cuh"
+#include "gaussian_kernel.h"
 #include "gaussian_march.cuh"
 
 enum { THREADS = 128, STRIP = 4 * THREADS, MAX_SIDE = STRIP / 4 };
@@ -388,14 +388,12 @@ static tamis_status launch_march(const tamis_gpu_work *w, const struct gaussian_
     a.shift_x = w->shift_x * STEP;
     a.shift_y = w->shift_y;
     a.first = w->part.x * STEP / 4 * 4;
-    a.aligned = w->aligned >= (int)(4 * sizeof(T));
     int64_t width = (int64_t)(w->part.x + w->part.w) * STEP - a.first;
     a.strips = tamis_tiles(width, MARCH_INNER(R * STEP));
     a.rows = march_rows(a.strips, w->planes, w->part.h, R);
-    int64_t warps = a.strips * tamis_tiles(w->part.h, a.rows);
     TAMIS_LAUNCH((march<P, R, STEP>),
-                 tamis_grid(tamis_tiles(warps, MARCH_THREADS / 32), 1, w->planes), MARCH_THREADS, 0,
-                 w->stream, a);
+                 tamis_grid(a.strips, tamis_tiles(w->part.h, a.rows), w->planes), 32, 0, w->stream,
+                 a);
     return tamis_cuda_launched("gaussian", fault);
 }
 
@@ -423,7 +421,11 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
 {
     const struct gaussian_state *s = (const struct gaussian_state *)state;
     (void)node;
-    march_launch small = s->x.radius == s->y.radius ? find_march<M>(s->x.radius, w->step) : NULL;
+    /* It loads and stores four samples at once. */
+    bool aligned =
+        w->aligned >= (int)(4 * sizeof(typename P::sample)) && w->shift_x * w->step % 4 == 0;
+    march_launch small =
+        aligned && s->x.radius == s->y.radius ? find_march<M>(s->x.radius, w->step) : NULL;
     if (small)
         return small(w, s, fault);
     args<typename P::sample> a = make_args<P>(w, s);

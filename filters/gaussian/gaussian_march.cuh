@@ -7,7 +7,7 @@
 
 #include "kernel.cuh"
 
-enum { MARCH_THREADS = 128, MARCH_MAX_RADIUS = 7 };
+enum { MARCH_MAX_RADIUS = 7 };
 /* Samples at each side of a warp's 128 that only lend their sums; and those between. */
 #define MARCH_SIDE(reach)  (((reach) + 3) / 4 * 4)
 #define MARCH_INNER(reach) (128 - 2 * MARCH_SIDE(reach))
@@ -26,22 +26,18 @@ template <typename T> struct march_args {
     march_taps taps;
     int shift_x, shift_y; /* samples, rows */
     int first;            /* first sample of the first strip's output, a multiple of 4 */
-    int aligned;          /* four samples may be loaded and stored at once */
     int rows;             /* that a block makes */
     int64_t strips;       /* in a row */
 };
 
 /* ---- four samples, as they come from memory and go there */
 
-template <typename T> struct march_raw;
+/* Words, so that one load stays one register until it is needed. */
+template <typename T> struct march_raw {
+    uint2 v;
+};
 template <> struct march_raw<uint8_t> {
-    uchar4 v;
-};
-template <> struct march_raw<uint16_t> {
-    ushort4 v;
-};
-template <> struct march_raw<int16_t> {
-    short4 v;
+    unsigned v;
 };
 template <> struct march_raw<float> {
     float4 v;
@@ -51,24 +47,11 @@ template <typename T>
 static __device__ __noinline__ march_raw<T> march_load_outside(const tamis_input<T> &in, int i,
                                                                int y)
 {
+    T v[4];
+    for (int c = 0; c < 4; c++)
+        v[c] = in.sample(i + c, y);
     march_raw<T> r;
-    r.v.x = in.sample(i, y);
-    r.v.y = in.sample(i + 1, y);
-    r.v.z = in.sample(i + 2, y);
-    r.v.w = in.sample(i + 3, y);
-    return r;
-}
-
-template <typename T>
-static __device__ __forceinline__ march_raw<T> march_load(const T *p, bool aligned)
-{
-    march_raw<T> r;
-    if (aligned)
-        return *(const march_raw<T> *)p;
-    r.v.x = p[0];
-    r.v.y = p[1];
-    r.v.z = p[2];
-    r.v.w = p[3];
+    memcpy(&r, v, sizeof r);
     return r;
 }
 
@@ -77,13 +60,30 @@ static __device__ __forceinline__ march_raw<T> march_load(const T *p, bool align
 
 static __device__ __forceinline__ void march_floats(march_raw<uint8_t> r, float *v)
 {
-    unsigned bits;
-    memcpy(&bits, &r, sizeof bits);
     for (int c = 0; c < 4; c++)
-        v[c] = __fsub_rn(__uint_as_float(__byte_perm(bits, 0x4b000000, 0x7440 + c)), MARCH_MAGIC);
+        v[c] = __fsub_rn(__uint_as_float(__byte_perm(r.v, 0x4b000000, 0x7440 + c)), MARCH_MAGIC);
 }
 
-template <typename T> static __device__ __forceinline__ void march_floats(march_raw<T> r, float *v)
+static __device__ __forceinline__ void march_floats(march_raw<uint16_t> r, float *v)
+{
+    const unsigned words[2] = {r.v.x, r.v.y};
+    for (int c = 0; c < 4; c++)
+        v[c] = __fsub_rn(
+            __uint_as_float(__byte_perm(words[c / 2], 0x4b000000, c % 2 ? 0x7432 : 0x7410)),
+            MARCH_MAGIC);
+}
+
+/* With the sign bit turned around, counted from 2^23 + 2^15. */
+static __device__ __forceinline__ void march_floats(march_raw<int16_t> r, float *v)
+{
+    const unsigned words[2] = {r.v.x ^ 0x80008000, r.v.y ^ 0x80008000};
+    for (int c = 0; c < 4; c++)
+        v[c] = __fsub_rn(
+            __uint_as_float(__byte_perm(words[c / 2], 0x4b000000, c % 2 ? 0x7432 : 0x7410)),
+            MARCH_MAGIC + 32768);
+}
+
+static __device__ __forceinline__ void march_floats(march_raw<float> r, float *v)
 {
     v[0] = r.v.x;
     v[1] = r.v.y;
@@ -148,9 +148,7 @@ struct march_fixed { /* u8 */
                 copy[i] = w[i - R * STEP];
             bits = exact<R, STEP>(copy + R * STEP, t);
         }
-        march_raw<uint8_t> r;
-        memcpy(&r, &bits, sizeof bits);
-        return r;
+        return march_raw<uint8_t>{bits};
     }
 };
 
@@ -169,29 +167,26 @@ template <typename T> struct march_single { /* u16, s16 */
         *out = sum;
     }
 
-    static __device__ __forceinline__ T round(float v)
+    /* In the low 16 bits. */
+    static __device__ __forceinline__ unsigned round(float v)
     {
         const float low = T(-1) < 0 ? -32768.f : 0.f, high = T(-1) < 0 ? 32767.f : 65535.f;
         v = fminf(fmaxf(v, low), high);
-        return (T)__float_as_uint(__fadd_rn(v, 12582912.f)); /* 1.5 * 2^23: ties to even */
+        return __float_as_uint(__fadd_rn(v, 12582912.f)); /* 1.5 * 2^23: ties to even */
     }
 
     template <int R, int STEP>
     static __device__ __forceinline__ march_raw<T> row(const float *w, const march_taps &t)
     {
-        T v[4];
+        unsigned v[4];
         for (int c = 0; c < 4; c++) {
             float sum = __fmul_rn(t.across[0], w[c]);
             for (int j = 1; j <= R; j++)
                 sum = fmaf(t.across[j], __fadd_rn(w[c - j * STEP], w[c + j * STEP]), sum);
             v[c] = round(sum);
         }
-        march_raw<T> r;
-        r.v.x = v[0];
-        r.v.y = v[1];
-        r.v.z = v[2];
-        r.v.w = v[3];
-        return r;
+        return march_raw<T>{
+            make_uint2(__byte_perm(v[0], v[1], 0x5410), __byte_perm(v[2], v[3], 0x5410))};
     }
 };
 
@@ -253,38 +248,35 @@ struct march_centered { /* f32 */
 
 /* ---- the kernel */
 
+/* The rows of a lane's four samples, from the top down. */
 template <typename T> struct march_source {
     const tamis_input<T> *in;
-    const T *at; /* of the next row, where all of them are inside */
+    const march_raw<T> *at; /* of the next row, where all of them are inside */
     int64_t stride;
     int i, y; /* of the next row */
     int last; /* row that may be read */
-    bool inside, aligned;
+    bool inside;
 
     __device__ __forceinline__ march_raw<T> next()
     {
         march_raw<T> r;
         if (inside)
-            r = march_load<T>(at, aligned);
+            r = *at;
         else
             r = march_load_outside<T>(*in, i, y);
-        if (y < last) {
-            at = (const T *)((const char *)at + stride);
-            y++;
-        }
+        at = (const march_raw<T> *)((const char *)at + (y < last ? stride : 0));
+        y += y < last;
         return r;
     }
 };
 
+/* At the ends of a row, where not all four are the part's. */
 template <typename T>
-static __device__ __forceinline__ void march_store(T *row, int x, int begin, int end, bool aligned,
-                                                   march_raw<T> r)
+static __device__ __noinline__ void march_store_some(T *row, int x, int begin, int end,
+                                                     march_raw<T> r)
 {
-    if (aligned && x >= begin && x + 4 <= end) {
-        *(march_raw<T> *)(row + x) = r;
-        return;
-    }
-    T v[4] = {(T)r.v.x, (T)r.v.y, (T)r.v.z, (T)r.v.w};
+    T v[4];
+    memcpy(v, &r, sizeof v);
     for (int c = 0; c < 4; c++)
         if (x + c >= begin && x + c < end)
             row[x + c] = v[c];
@@ -305,26 +297,25 @@ static __device__ __forceinline__ void march_window(const float *mine, float *w)
     }
 }
 
-/* Each warp for itself, so that none waits for another. The next rows are on their way meanwhile:
+/* A block is one warp, so that none waits for another, and the compiler sees that its lanes stay
+ * together. The next rows are on their way meanwhile:
  * memory that answers after a thousand cycles keeps busy only if asked for as much ahead. */
 template <typename P, int R, int STEP>
-__global__ void __launch_bounds__(MARCH_THREADS)
+__global__ void __launch_bounds__(32)
     march(const __grid_constant__ march_args<typename P::sample> a)
 {
     typedef typename P::sample T;
     const int K = 2 * R + 1, ROUND = K < 5 ? 2 * K : K, REACH = R * STEP;
     const int AHEAD = sizeof(T) < 4 || K <= 5 ? ROUND : 1;
     const tamis_input<T> &in = a.in.plane[blockIdx.y];
-    int lane = threadIdx.x % 32;
-    int64_t task = (int64_t)blockIdx.x * (MARCH_THREADS / 32) + threadIdx.x / 32;
-    int x = a.first + (int)(task % a.strips) * MARCH_INNER(REACH) - MARCH_SIDE(REACH) + 4 * lane;
+    int lane = threadIdx.x;
+    int x =
+        a.first + (int)(blockIdx.x % a.strips) * MARCH_INNER(REACH) - MARCH_SIDE(REACH) + 4 * lane;
     int begin = a.out.x * STEP, end = (a.out.x + a.out.w) * STEP;
-    int64_t top = task / a.strips * a.rows;
-    if (top >= a.out.h)
-        return;
-    int y = a.out.y + (int)top, y_end = min(y + a.rows, a.out.y + a.out.h);
-    bool writes = 4 * lane >= MARCH_SIDE(REACH) && 4 * lane < 128 - MARCH_SIDE(REACH) &&
-                  x + 4 > begin && x < end;
+    int y = a.out.y + (int)(blockIdx.x / a.strips) * a.rows;
+    int y_end = min(y + a.rows, a.out.y + a.out.h);
+    bool mine = 4 * lane >= MARCH_SIDE(REACH) && 4 * lane < 128 - MARCH_SIDE(REACH);
+    bool writes = mine && x + 4 > begin && x < end, whole = mine && x >= begin && x + 4 <= end;
 
     march_source<T> source;
     source.in = &in;
@@ -334,8 +325,8 @@ __global__ void __launch_bounds__(MARCH_THREADS)
     source.stride = in.stride;
     source.inside = source.i >= 0 && (int64_t)source.i + 4 <= (int64_t)in.w * STEP &&
                     source.y >= 0 && source.last < in.h;
-    source.aligned = a.aligned && source.i % 4 == 0;
-    source.at = in.row(source.inside ? source.y : 0) + (source.inside ? source.i : 0);
+    source.at = (const march_raw<T> *)(in.row(source.inside ? source.y : 0) +
+                                       (source.inside ? source.i : 0));
 
     float ring[K][4];
     march_raw<T> coming[AHEAD];
@@ -354,9 +345,12 @@ __global__ void __launch_bounds__(MARCH_THREADS)
             for (int c = 0; c < 4; c++)
                 P::template column<R>(ring, s % K, c, a.taps, &sum[c]);
             march_window<REACH>(sum, w + REACH);
-            if (writes)
-                march_store<T>(tamis_row<T>(a.out, blockIdx.y, y), x, begin, end, a.aligned,
-                               P::template row<R, STEP>(w + REACH, a.taps));
+            march_raw<T> result = P::template row<R, STEP>(w + REACH, a.taps);
+            T *row = tamis_row<T>(a.out, blockIdx.y, y);
+            if (whole)
+                *(march_raw<T> *)(row + x) = result;
+            else if (writes)
+                march_store_some<T>(row, x, begin, end, result);
             y++;
         }
     }
