@@ -13,8 +13,10 @@
 
 enum { RANK_WARPS = 4, RANK_ROWS = 64 };
 
-/* left: the rank among the samples that have the digits. */
+/* The number that stands for NaN, and, as `left`, for their being the result. */
 #define RANK_NAN 0xffffffffu
+
+/* left: the rank among the samples that have the digits. */
 struct rank_found {
     unsigned digits, left;
 };
@@ -46,7 +48,7 @@ static __device__ __forceinline__ unsigned rank_key(int16_t v)
 static __device__ __forceinline__ unsigned rank_key(float v)
 {
     unsigned bits = __float_as_uint(v);
-    return v != v ? 0xffffffffu : bits >> 31 ? ~bits : bits | 0x80000000u;
+    return v != v ? RANK_NAN : bits >> 31 ? ~bits : bits | 0x80000000u;
 }
 static __device__ __forceinline__ void rank_put(uint8_t *p, unsigned key)
 {
@@ -62,9 +64,9 @@ static __device__ __forceinline__ void rank_put(int16_t *p, unsigned key)
 }
 static __device__ __forceinline__ void rank_put(float *p, unsigned key)
 {
-    *p = __uint_as_float(key == 0xffffffffu ? (unsigned)MEDIAN_NAN_BITS
-                         : key >> 31        ? key & 0x7fffffffu
-                                            : ~key);
+    *p = __uint_as_float(key == RANK_NAN ? (unsigned)MEDIAN_NAN_BITS
+                         : key >> 31     ? key & 0x7fffffffu
+                                         : ~key);
 }
 
 /* A warp's histogram, and the samples that it takes in. */
@@ -76,22 +78,54 @@ template <typename T> struct rank_window {
     unsigned digits;
     int nans;
 
-    /* Adds `by` for each sample of row y that has the digits. */
-    __device__ __forceinline__ void row(int y, int by)
+    /* The sample of row y in column j of the window, as a number. */
+    __device__ __forceinline__ unsigned key(int j, int y) const
     {
         const tamis_input<T> &in = a->in.plane[blockIdx.y];
-        const T *data = in.row(y);
-        for (int j = 0; j < a->kw; j += 32) {
-            bool here = j + lane < a->kw;
-            unsigned key = 0;
+        return rank_key(inside ? in.row(y)[(int64_t)(x + j) * in.pitch] : in.at(x + j, y, 0));
+    }
+
+    /* Adds `by` where a sample has the digits. */
+    __device__ __forceinline__ void count(unsigned key, int by)
+    {
+        /* In two steps: the first digit has none above it, and 32 is too far to shift. */
+        if (key >> a->shift >> 8 == digits)
+            atomicAdd(bins + (key >> a->shift & 255), (unsigned)by);
+    }
+
+    /* NaN are counted with the first digit. */
+    __device__ __forceinline__ void count_nans(bool nan, int by)
+    {
+        if (sizeof(T) == 4 && a->shift == 24)
+            nans += by * __popc(__ballot_sync(0xffffffffu, nan));
+    }
+
+    __device__ __forceinline__ void enter(int y)
+    {
+        for (int j = lane; j - lane < a->kw; j += 32) {
+            bool here = j < a->kw;
+            unsigned k = here ? key(j, y) : 0;
             if (here)
-                key = rank_key(inside ? data[(int64_t)(x + j + lane) * in.pitch]
-                                      : in.at(x + j + lane, y, 0));
-            /* In two steps: the first digit has none above it, and 32 is too far to shift. */
-            if (here && key >> a->shift >> 8 == digits)
-                atomicAdd(bins + (key >> a->shift & 255), (unsigned)by);
-            if (sizeof(T) == 4 && a->shift == 24)
-                nans += by * __popc(__ballot_sync(0xffffffffu, here && key == 0xffffffffu));
+                count(k, 1);
+            count_nans(here && k == RANK_NAN, 1);
+        }
+    }
+
+    /* Row y leaves and row y + kh enters; where both are alike nothing changes. */
+    __device__ __forceinline__ void down(int y)
+    {
+        for (int j = lane; j - lane < a->kw; j += 32) {
+            unsigned before = 0, after = 0;
+            if (j < a->kw) {
+                before = key(j, y);
+                after = key(j, y + a->kh);
+            }
+            if (before != after) {
+                count(before, -1);
+                count(after, 1);
+            }
+            count_nans(before == RANK_NAN, -1);
+            count_nans(after == RANK_NAN, 1);
         }
     }
 
@@ -102,7 +136,7 @@ template <typename T> struct rank_window {
         __syncwarp();
         nans = 0;
         for (int j = 0; j < a->kh; j++)
-            row(y + j, 1);
+            enter(y + j);
     }
 
     /* The digit whose bin holds the rank; the rank becomes that in the bin. */
@@ -155,7 +189,7 @@ template <typename T> __global__ void __launch_bounds__(32 * RANK_WARPS) rank_di
     const tamis_input<T> &in = a.in.plane[blockIdx.y];
     int rows = min((int)RANK_ROWS, a.out.h - row);
     int y = a.out.y + row + a.shift_y - a.kh / 2;
-    rank_window<T> window;
+    rank_window<T> window = {};
     window.a = &a;
     window.bins = bins[threadIdx.x / 32];
     window.lane = threadIdx.x % 32;
@@ -181,8 +215,7 @@ template <typename T> __global__ void __launch_bounds__(32 * RANK_WARPS) rank_di
             window.begin(y + v);
             known = true;
         } else {
-            window.row(y + v - 1, -1);
-            window.row(y + v - 1 + a.kh, 1);
+            window.down(y + v - 1);
         }
         f.digits = f.digits << 8 | window.find(&f.left);
         if (sizeof(T) == 4 && first && window.nans)
