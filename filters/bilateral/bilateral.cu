@@ -9,6 +9,10 @@
 
 #include "bilateral_kernel.h"
 
+/* Other filters have kernels and arithmetic of the same names. */
+namespace
+{
+
 enum { WARP = 32, TAP_WIDTH = 32, TAP_HEIGHT = 4, NEAR = 5 };
 
 struct picture {
@@ -686,6 +690,8 @@ static tamis_status prepare(tamis_gpu_prep *prep)
     s->space = (const float *)prep->upload(prep, k->log2_space, rows * width * sizeof *s->space);
     return s->half && s->space ? TAMIS_OK : TAMIS_ERR_MEMORY;
 }
+
+} // namespace
 
 TAMIS_CUDA_KERNELS(bilateral) = {
     {"vector", TAMIS_U8, 1, prepare, NULL, launch<uint8_t>},
