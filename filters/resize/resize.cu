@@ -58,24 +58,51 @@ template <typename T> struct alignas(4 * sizeof(T)) vector_of {
     T v[4];
 };
 
-/* Samples i .. i+3 of a row of the source; behind its end the last one again. */
+/* Four samples of a row from `at` on, of which the last is behind the row's end by `over`: the
+ * row's last one again. whole: they may be loaded at once. */
 template <typename T>
-static __device__ __forceinline__ four<T> load_four(const tamis_input<T> &in, int i, int y,
-                                                    bool aligned)
+static __device__ __forceinline__ four<T> load_four(const T *at, int over, bool whole)
 {
-    const T *row = in.row(y);
-    int last = in.w * in.pitch - 1;
     four<T> r;
-    if (aligned && i + 3 <= last) {
-        vector_of<T> q = *(const vector_of<T> *)(row + i);
+    if (whole) {
+        vector_of<T> q = *(const vector_of<T> *)at;
         for (int c = 0; c < 4; c++)
             r.v[c] = q.v[c];
         return r;
     }
     for (int c = 0; c < 4; c++)
-        r.v[c] = row[min(i + c, last)];
+        r.v[c] = at[min(c, 3 - over)];
     return r;
 }
+
+/* The window of a row of the result. */
+struct row_window {
+    int from, taps;
+    int64_t weights;
+};
+
+static __device__ __forceinline__ row_window window_of(const struct axis &a, int y)
+{
+    return row_window{a.start[y], a.taps(y), a.weights(y)};
+}
+
+/* Where column sums of four samples from i on are taken from. */
+template <typename T> struct column {
+    const tamis_input<T> *in;
+    int i, over;
+    bool whole;
+
+    __device__ __forceinline__ column(const tamis_input<T> &input, int at, bool aligned)
+        : in(&input), i(at)
+    {
+        over = max(at + 4 - input.w * input.pitch, 0);
+        whole = aligned && over == 0;
+    }
+    __device__ __forceinline__ const T *row(int y) const
+    {
+        return in->row(y) + i;
+    }
+};
 
 /* ---- the arithmetic of each stage: column sums of four samples for row y of the result, and from
  * them the sums across for several rows, which are `pitch` sums apart. */
@@ -88,28 +115,33 @@ struct fixed {
     /* Samples less 128, so that they and the weights are signed; what that takes away is 128 times
      * the sum of the weights. Two rows at a time: they lie side by side for a multiply-add of two.
      */
-    static __device__ __forceinline__ int pack(four<uint8_t> q)
+    static __device__ __forceinline__ int load(const uint8_t *at, const column<uint8_t> &in)
     {
-        unsigned v = q.v[0] | q.v[1] << 8 | q.v[2] << 16 | (unsigned)q.v[3] << 24;
-        return (int)(v ^ 0x80808080u);
+        if (in.whole)
+            return (int)(*(const unsigned *)at ^ 0x80808080u);
+        four<uint8_t> q = load_four(at, in.over, false);
+        return (int)((q.v[0] | q.v[1] << 8 | q.v[2] << 16 | (unsigned)q.v[3] << 24) ^ 0x80808080u);
     }
 
-    static __device__ __forceinline__ four<sum> columns(const tamis_input<uint8_t> &in, int i,
-                                                        int y, const struct axis &a, bool aligned)
+    static __device__ __forceinline__ four<sum> columns(const column<uint8_t> &in,
+                                                        const row_window &y, const struct axis &a)
     {
-        int from = a.start[y], taps = a.taps(y), shift = a.bits - RESIZE_FRACTION;
-        const int *w = (const int *)(a.q + a.weights(y)); /* in pairs */
+        int shift = a.bits - RESIZE_FRACTION;
+        const int *w = (const int *)(a.q + y.weights); /* in pairs */
+        const uint8_t *at = in.row(y.from);
+        const int64_t stride = in.in->stride;
         int first = (1 << (shift - 1)) + (128 << a.bits);
         int acc[4] = {first, first, first, first};
-        for (int m = 0; m < taps; m += 2) {
-            int p = pack(load_four(in, i, from + m, aligned));
-            int q = pack(load_four(in, i, min(from + m + 1, in.h - 1), aligned));
+        for (int m = 0; m < y.taps; m += 2) {
+            /* Behind the last is a weight of 0. */
+            int p = load(at, in), q = load(at + (m + 1 < y.taps ? stride : 0), in);
             int low = (int)__byte_perm(p, q, 0x5140), high = (int)__byte_perm(p, q, 0x7362);
             int pair = w[m / 2];
             acc[0] = __dp2a_lo(pair, low, acc[0]);
             acc[1] = __dp2a_hi(pair, low, acc[1]);
             acc[2] = __dp2a_lo(pair, high, acc[2]);
             acc[3] = __dp2a_hi(pair, high, acc[3]);
+            at += 2 * stride;
         }
         four<sum> r;
         for (int c = 0; c < 4; c++)
@@ -154,17 +186,18 @@ template <typename T> struct floating {
     typedef float sum;
     enum { ROWS = 4 };
 
-    static __device__ __forceinline__ four<float> columns(const tamis_input<T> &in, int i, int y,
-                                                          const struct axis &a, bool aligned)
+    static __device__ __forceinline__ four<float> columns(const column<T> &in, const row_window &y,
+                                                          const struct axis &a)
     {
-        int from = a.start[y], taps = a.taps(y);
-        const float *w = a.f + a.weights(y);
+        const float *w = a.f + y.weights;
+        const char *at = (const char *)in.row(y.from);
         four<float> r = {{0, 0, 0, 0}};
-        for (int m = 0; m < taps; m++) {
-            four<T> q = load_four(in, i, from + m, aligned);
+        for (int m = 0; m < y.taps; m++) {
+            four<T> q = load_four((const T *)at, in.over, in.whole);
             float weight = w[m];
             for (int c = 0; c < 4; c++)
                 r.v[c] = __fadd_rn(r.v[c], __fmul_rn(weight, (float)q.v[c]));
+            at += in.in->stride;
         }
         return r;
     }
@@ -215,6 +248,7 @@ template <typename P> __global__ void __launch_bounds__(THREADS) strips(args<typ
 {
     typedef typename P::sum sum;
     TAMIS_SHARED_BYTES(bytes);
+    __shared__ row_window windows[P::ROWS];
     sum *sums = (sum *)bytes;
     const tamis_input<typename P::sample> &in = a.in.plane[blockIdx.y];
     int x = a.out.x + (int)(blockIdx.x % a.strips) * a.pixels;
@@ -224,14 +258,19 @@ template <typename P> __global__ void __launch_bounds__(THREADS) strips(args<typ
     int first = a.x.start[x] * a.step & ~3, last = x + pixels - 1;
     int columns = (a.x.start[last] + a.x.taps(last)) * a.step - first;
 
-    for (int c = threadIdx.x * 4; c < columns; c += THREADS * 4)
+    if ((int)threadIdx.x < rows)
+        windows[threadIdx.x] = window_of(a.y, y + (int)threadIdx.x);
+    __syncthreads();
+    for (int c = threadIdx.x * 4; c < columns; c += THREADS * 4) {
+        column<typename P::sample> from(in, first + c, a.aligned);
         for (int v = 0; v < rows; v++) {
-            four<sum> q = P::columns(in, first + c, y + v, a.y, a.aligned);
+            four<sum> q = P::columns(from, windows[v], a.y);
             vector_of<sum> put;
             for (int k = 0; k < 4; k++)
                 put.v[k] = q.v[k];
             *(vector_of<sum> *)(sums + v * STRIP + c) = put;
         }
+    }
     __syncthreads();
     for (int i = threadIdx.x; i < pixels * a.step; i += THREADS) {
         int p = a.step == 1 ? i : i / a.step, c = i - p * a.step;
@@ -255,7 +294,8 @@ __global__ void __launch_bounds__(THREADS) columns_to_memory(args<typename P::sa
     int v = (int)(blockIdx.x / a.strips);
     if (c >= a.columns)
         return;
-    four<sum> q = P::columns(a.in.plane[blockIdx.y], a.first + c, a.out.y + v, a.y, a.aligned);
+    column<typename P::sample> from(a.in.plane[blockIdx.y], a.first + c, a.aligned);
+    four<sum> q = P::columns(from, window_of(a.y, a.out.y + v), a.y);
     sum *row = (sum *)(a.sums + blockIdx.y * a.sums_plane + v * a.sums_stride);
     for (int k = 0; k < 4; k++)
         row[c + k] = q.v[k];
