@@ -115,14 +115,16 @@ struct fixed {
     /* Samples less 128, so that they and the weights are signed; what that takes away is 128 times
      * the sum of the weights. Two rows at a time: they lie side by side for a multiply-add of two.
      */
+    template <bool WHOLE>
     static __device__ __forceinline__ int load(const uint8_t *at, const column<uint8_t> &in)
     {
-        if (in.whole)
+        if (WHOLE)
             return (int)(*(const unsigned *)at ^ 0x80808080u);
         four<uint8_t> q = load_four(at, in.over, false);
         return (int)((q.v[0] | q.v[1] << 8 | q.v[2] << 16 | (unsigned)q.v[3] << 24) ^ 0x80808080u);
     }
 
+    template <bool WHOLE>
     static __device__ __forceinline__ four<sum> columns(const column<uint8_t> &in,
                                                         const row_window &y, const struct axis &a)
     {
@@ -134,7 +136,8 @@ struct fixed {
         int acc[4] = {first, first, first, first};
         for (int m = 0; m < y.taps; m += 2) {
             /* Behind the last is a weight of 0. */
-            int p = load(at, in), q = load(at + (m + 1 < y.taps ? stride : 0), in);
+            int p = load<WHOLE>(at, in);
+            int q = load<WHOLE>(at + (m + 1 < y.taps ? stride : 0), in);
             int low = (int)__byte_perm(p, q, 0x5140), high = (int)__byte_perm(p, q, 0x7362);
             int pair = w[m / 2];
             acc[0] = __dp2a_lo(pair, low, acc[0]);
@@ -186,6 +189,7 @@ template <typename T> struct floating {
     typedef float sum;
     enum { ROWS = 4 };
 
+    template <bool WHOLE>
     static __device__ __forceinline__ four<float> columns(const column<T> &in, const row_window &y,
                                                           const struct axis &a)
     {
@@ -193,7 +197,7 @@ template <typename T> struct floating {
         const char *at = (const char *)in.row(y.from);
         four<float> r = {{0, 0, 0, 0}};
         for (int m = 0; m < y.taps; m++) {
-            four<T> q = load_four((const T *)at, in.over, in.whole);
+            four<T> q = load_four((const T *)at, in.over, WHOLE);
             float weight = w[m];
             for (int c = 0; c < 4; c++)
                 r.v[c] = __fadd_rn(r.v[c], __fmul_rn(weight, (float)q.v[c]));
@@ -242,6 +246,13 @@ template <typename T> struct floating {
     }
 };
 
+template <typename P>
+static __device__ __forceinline__ four<typename P::sum>
+columns_of_row(const column<typename P::sample> &in, const row_window &y, const struct axis &a)
+{
+    return in.whole ? P::template columns<true>(in, y, a) : P::template columns<false>(in, y, a);
+}
+
 /* ---- strips */
 
 template <typename P> __global__ void __launch_bounds__(THREADS) strips(args<typename P::sample> a)
@@ -264,7 +275,7 @@ template <typename P> __global__ void __launch_bounds__(THREADS) strips(args<typ
     for (int c = threadIdx.x * 4; c < columns; c += THREADS * 4) {
         column<typename P::sample> from(in, first + c, a.aligned);
         for (int v = 0; v < rows; v++) {
-            four<sum> q = P::columns(from, windows[v], a.y);
+            four<sum> q = columns_of_row<P>(from, windows[v], a.y);
             vector_of<sum> put;
             for (int k = 0; k < 4; k++)
                 put.v[k] = q.v[k];
@@ -295,7 +306,7 @@ __global__ void __launch_bounds__(THREADS) columns_to_memory(args<typename P::sa
     if (c >= a.columns)
         return;
     column<typename P::sample> from(a.in.plane[blockIdx.y], a.first + c, a.aligned);
-    four<sum> q = P::columns(from, window_of(a.y, a.out.y + v), a.y);
+    four<sum> q = columns_of_row<P>(from, window_of(a.y, a.out.y + v), a.y);
     sum *row = (sum *)(a.sums + blockIdx.y * a.sums_plane + v * a.sums_stride);
     for (int k = 0; k < 4; k++)
         row[c + k] = q.v[k];
