@@ -5,47 +5,13 @@
  * samples apart. A thread has four neighboring samples of four rows. */
 #include <math.h>
 
-#include "pixels.cuh"
-
-#include "convolve_kernel.h"
+#include "convolve_quads.cuh"
 
 /* Outputs of a thread: GROUPS times P beside each other, in Q rows; threads of a block; its tile.
  */
 enum { P = 4, Q = 4, GROUPS = 2, ACROSS = 32, DOWN = 8, THREADS = ACROSS * DOWN };
 enum { GROUP_W = P * ACROSS, TILE_W = GROUPS * GROUP_W, TILE_H = Q * DOWN };
 enum { SHARED = 46 * 1024 };
-
-/* From sums to samples. */
-struct finish_args {
-    bool whole; /* numbers, be their sums floats or not */
-    int32_t divisor;
-    int shift;
-    float inverse;
-    int32_t offset;
-    float bias; /* others */
-};
-
-template <typename T, typename S> struct finish;
-template <typename T> struct finish<T, int> {
-    static __device__ __forceinline__ T of(const finish_args &f, int sum)
-    {
-        if (f.shift >= 0)
-            return tamis_sample<T>::of_int((sum >> f.shift) - f.offset);
-        /* One off at most where the level is not clipped anyway. */
-        int level = __float2int_rd((float)sum * f.inverse);
-        int64_t rest = sum - (int64_t)level * f.divisor;
-        level += (rest >= f.divisor) - (rest < 0);
-        return tamis_sample<T>::of_int(level - f.offset);
-    }
-};
-template <typename T> struct finish<T, float> {
-    static __device__ __forceinline__ T of(const finish_args &f, float sum)
-    {
-        if (f.whole)
-            return finish<T, int>::of(f, __float2int_rz(sum));
-        return tamis_sample<T>::of(f.bias != 0 ? sum + f.bias : sum);
-    }
-};
 
 static __device__ __forceinline__ int add_product(int a, int b, int sum)
 {
@@ -165,6 +131,7 @@ static __device__ __forceinline__ void add_line(S (&sum)[GROUPS][Q][P], const S 
 #pragma unroll
     for (int g = 0; g < GROUPS; g++)
         w[g].begin(line + g * GROUP_W);
+#pragma unroll(FROM == 0 && TO == Q - 1 && !CHECK ? 2 : 1)
     for (; i + 4 <= columns; i += 4) {
 #pragma unroll
         for (int g = 0; g < GROUPS; g++)
@@ -619,10 +586,55 @@ static tamis_status launch_terms(const tamis_gpu_work *w, const tamis_node *node
     return tamis_cuda_launched("convolve", fault);
 }
 
+template <int H, int WORDS>
+static tamis_status launch_march(const tamis_gpu_work *w, const tamis_node *node,
+                                 tamis_gpu_fault *fault)
+{
+    const struct convolve_coef *c = (const struct convolve_coef *)node->coef;
+    march_args a = {};
+    a.in = tamis_inputs_of<uint8_t>(w);
+    a.out = tamis_output_of(w);
+    a.finish = finish_of(c, true, TAMIS_U8);
+    a.shift_x = w->shift_x - c->left;
+    a.shift_y = w->shift_y - c->top;
+    a.first = w->part.x / 4 * 4;
+    a.tiles_x = (int)tamis_tiles((int64_t)w->part.x + w->part.w - a.first, 4 * MARCH_THREADS);
+    a.aligned = w->aligned >= 4;
+    a.start = c->add + 128 * c->total;
+    for (int j = 0; j < c->h; j++)
+        for (int k = 0; k < c->quad_count; k++)
+            a.taps[j][k] = c->quads[j * c->quad_count + k];
+    a.rows = 64;
+    while (a.rows > 8 && a.tiles_x * w->planes * tamis_tiles(w->part.h, a.rows) < 2000)
+        a.rows /= 2;
+    TAMIS_LAUNCH((march_quads<H, WORDS>),
+                 tamis_grid(a.tiles_x, tamis_tiles(w->part.h, a.rows), w->planes), MARCH_THREADS, 0,
+                 w->stream, a);
+    return tamis_cuda_launched("convolve", fault);
+}
+
+/* The kernel that has four taps to an instruction; NULL: there is none for this node. */
+typedef tamis_status (*march_launch)(const tamis_gpu_work *, const tamis_node *, tamis_gpu_fault *);
+
+static march_launch find_march(const tamis_gpu_work *w, const tamis_node *node)
+{
+    const struct convolve_coef *c = (const struct convolve_coef *)node->coef;
+    if (!c->quads || w->src_pitch > 1)
+        return nullptr;
+    if (c->h == 3 && c->quad_count == 1)
+        return launch_march<3, 1>;
+    if (c->h == 5 && c->quad_count <= 2)
+        return launch_march<5, 2>;
+    return c->h == 7 && c->quad_count <= 2 ? launch_march<7, 2> : nullptr;
+}
+
 template <typename T>
 static tamis_status launch_whole(const tamis_gpu_work *w, const tamis_node *node, const void *state,
                                  tamis_gpu_fault *fault)
 {
+    march_launch march = tamis_sample<T>::type == TAMIS_U8 ? find_march(w, node) : nullptr;
+    if (march)
+        return march(w, node, fault);
     return ((const struct convolve_state *)state)->exact
                ? launch_dense<T, float>(w, node, state, fault)
                : launch_dense<T, int>(w, node, state, fault);
