@@ -131,14 +131,17 @@ __global__ void __launch_bounds__(THREADS) down_columns(grid_source<T> source, g
             s[1][k] = s[0][k];
             s[0][k].begin(v[k]);
         }
-        for (int j = 0; j < step; j++) {
-            load_samples<T>(in, i, y + j, inside, a.aligned, v, &special);
+        for (int j = 0; j < step; j += 2) { /* steps are powers of two */
+            float rows[2][SIDE];
 #pragma unroll
-            for (int t = 0; t < 3; t++) {
-                float weight = __ldg(a.y.down + t * step + j);
+            for (int k = 0; k < 2; k++)
+                load_samples<T>(in, i, y + j + k, inside, a.aligned, rows[k], &special);
+#pragma unroll
+            for (int t = 0; t < 6; t++) {
+                float weight = __ldg(a.y.down + t / 2 * step + j + t % 2);
 #pragma unroll
                 for (int k = 0; k < SIDE; k++)
-                    s[t][k].add(weight, v[k]);
+                    s[t / 2][k].add(weight, rows[t % 2][k]);
             }
         }
         if (g < 2)
