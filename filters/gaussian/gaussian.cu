@@ -10,6 +10,7 @@
 #include "gaussian_grid.cuh"
 #include "gaussian_kernel.h"
 #include "gaussian_march.cuh"
+#include "gaussian_sharpen.cuh"
 
 enum { THREADS = 128, STRIP = 4 * THREADS, MAX_SIDE = STRIP / 4 };
 
@@ -415,17 +416,33 @@ template <typename P> static march_launch find_march(int radius, int step)
     return step == 3 && radius >= 1 && radius <= 3 ? color[radius - 1] : NULL;
 }
 
+/* It loads and stores four samples at once. */
+template <typename M>
+static march_launch find_small(const tamis_gpu_work *w, const struct gaussian_state *s)
+{
+    bool aligned =
+        w->aligned >= (int)(4 * sizeof(typename M::sample)) && w->shift_x * w->step % 4 == 0;
+    return aligned && s->x.radius == s->y.radius ? find_march<M>(s->x.radius, w->step) : NULL;
+}
+
+tamis_status tamis_cuda_gaussian_sharpen(const tamis_gpu_work *w, const void *state, float amount,
+                                         float threshold, bool *done, tamis_gpu_fault *fault)
+{
+    struct gaussian_state s = *(const struct gaussian_state *)state;
+    march_launch small = find_small<march_sharpened>(w, &s);
+    s.march.amount = amount;
+    s.march.threshold = threshold;
+    *done = small != NULL;
+    return small ? small(w, &s, fault) : TAMIS_OK;
+}
+
 template <typename P, typename M>
 static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, const void *state,
                            tamis_gpu_fault *fault)
 {
     const struct gaussian_state *s = (const struct gaussian_state *)state;
     (void)node;
-    /* It loads and stores four samples at once. */
-    bool aligned =
-        w->aligned >= (int)(4 * sizeof(typename P::sample)) && w->shift_x * w->step % 4 == 0;
-    march_launch small =
-        aligned && s->x.radius == s->y.radius ? find_march<M>(s->x.radius, w->step) : NULL;
+    march_launch small = find_small<M>(w, s);
     if (small)
         return small(w, s, fault);
     args<typename P::sample> a = make_args<P>(w, s);

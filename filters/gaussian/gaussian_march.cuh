@@ -18,6 +18,7 @@ struct march_taps {
     float slack;                       /* u8: how far binary32 may be off */
     int q[MARCH_MAX_RADIUS + 1], bits; /* u8, exactly */
     double d_down[MARCH_MAX_RADIUS + 1], d_across[MARCH_MAX_RADIUS + 1]; /* f32, likewise */
+    float amount, threshold;                                             /* unsharp */
 };
 
 template <typename T> struct march_args {
@@ -246,6 +247,33 @@ struct march_centered { /* f32 */
     }
 };
 
+/* What becomes of a row's result, given the samples in the middle of its windows: nothing, or it is
+ * what they are sharpened by. */
+template <typename P> struct march_end {
+    static __device__ __forceinline__ void put(march_raw<typename P::sample> *, const float *,
+                                               const march_taps &)
+    {
+    }
+};
+
+struct march_sharpened : march_centered {
+};
+
+template <> struct march_end<march_sharpened> {
+    static __device__ __forceinline__ float sharpen(float v, float smooth, const march_taps &t)
+    {
+        float d = v - smooth;
+        float small = d > t.threshold ? t.threshold : d < -t.threshold ? -t.threshold : d;
+        return fmaf(t.amount, d - small, v);
+    }
+    static __device__ __forceinline__ void put(march_raw<float> *r, const float *v,
+                                               const march_taps &t)
+    {
+        r->v = make_float4(sharpen(v[0], r->v.x, t), sharpen(v[1], r->v.y, t),
+                           sharpen(v[2], r->v.z, t), sharpen(v[3], r->v.w, t));
+    }
+};
+
 /* ---- the kernel */
 
 /* The rows of a lane's four samples, from the top down. */
@@ -346,6 +374,7 @@ __global__ void __launch_bounds__(32)
                 P::template column<R>(ring, s % K, c, a.taps, &sum[c]);
             march_window<REACH>(sum, w + REACH);
             march_raw<T> result = P::template row<R, STEP>(w + REACH, a.taps);
+            march_end<P>::put(&result, ring[(s + R) % K], a.taps);
             T *row = tamis_row<T>(a.out, blockIdx.y, y);
             if (whole)
                 *(march_raw<T> *)(row + x) = result;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unsharp on a device: the Gaussian's own launch into scratch memory, then the difference. */
+/* Unsharp on a device: small windows by the Gaussian's own kernels, which know the samples in their
+ * middle; for others the Gaussian's launch into scratch memory, then the difference. */
 #include "pixels.cuh"
 
+#include "gaussian_sharpen.cuh"
 #include "unsharp_kernel.h"
 
 extern "C" const tamis_gpu_kernel gaussian_kernels_cuda[];
@@ -128,9 +130,20 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
     return tamis_cuda_launched("unsharp", fault);
 }
 
+static tamis_status launch_separable(const tamis_gpu_work *w, const tamis_node *node,
+                                     const void *state, tamis_gpu_fault *fault)
+{
+    const unsharp_coef *k = (const unsharp_coef *)node->coef;
+    const struct unsharp_state *s = (const struct unsharp_state *)state;
+    bool done;
+    tamis_status status =
+        tamis_cuda_gaussian_sharpen(w, s->state, k->amount, k->threshold, &done, fault);
+    return done ? status : launch(w, node, state, fault);
+}
+
 /* Tolerances as on the CPU. */
 TAMIS_CUDA_KERNELS(unsharp) = {
-    {"separable", TAMIS_F32, 2.5e-5, prepare, scratch, launch},
+    {"separable", TAMIS_F32, 2.5e-5, prepare, scratch, launch_separable},
     {"grid", TAMIS_F32, 2.5e-5, prepare, scratch, launch},
     {},
 };
