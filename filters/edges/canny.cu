@@ -23,7 +23,6 @@ struct canny_state {
 
 template <typename T> struct args {
     edges_source<T> source;
-    plan_taps taps;
     int l1, sixteenth, nothing_beyond;
     float low, high;
     int low_whole, high_whole; /* where sizes are integers */
@@ -111,7 +110,8 @@ static __device__ __forceinline__ void classify_down(const args<T> &a, int i, in
     typedef typename measure_t::size size;
     size low = measure_t::limit(a.low, a.low_whole), high = measure_t::limit(a.high, a.high_whole);
     int first = y + a.source.shift_y - R - 1, rows = min(a.h - y, (int)ROWS);
-    Reader in(a.source, blockIdx.y, i + a.source.shift_x);
+    Reader in(a.source, blockIdx.y, i + a.source.shift_x, first);
+    sobel_taps<R> taps = {};
     float across[2 * R + 1][6], smoothed[2 * R + 1][6];
     size m[3][6];
     int way[4], next_way[4];
@@ -119,15 +119,15 @@ static __device__ __forceinline__ void classify_down(const args<T> &a, int i, in
 #pragma unroll UNROLL
     for (int v = 0; v < ROWS + 2 * R + 2; v++) {
         int row = v - 2 * R - 2; /* that can be written */
-        if (row >= rows)
+        if (!WHOLE && row >= rows)
             break;
-        auto window = in.get(first + v);
+        auto window = in.next();
         move_up<2 * R + 1>(across);
         move_up<2 * R + 1>(smoothed);
 #pragma unroll
         for (int c = 0; c < 6; c++) {
-            across[2 * R][c] = across_at<T, R>(a.taps, window, c - 1);
-            smoothed[2 * R][c] = smoothed_at<T, R>(a.taps, window, c - 1);
+            across[2 * R][c] = across_at<T, R>(taps, window, c - 1);
+            smoothed[2 * R][c] = smoothed_at<T, R>(taps, window, c - 1);
         }
         if (v < 2 * R)
             continue;
@@ -137,7 +137,7 @@ static __device__ __forceinline__ void classify_down(const args<T> &a, int i, in
             int w;
             m[0][c] = m[1][c];
             m[1][c] = m[2][c];
-            measure_t::of(a, down_dx<T, R>(a.taps, across, c), down_dy<T, R>(a.taps, smoothed, c),
+            measure_t::of(a, down_dx<T, R>(taps, across, c), down_dy<T, R>(taps, smoothed, c),
                           &m[2][c], &w);
             if (!WHOLE && a.nothing_beyond && (beyond || (unsigned)(i - 1 + c) >= (unsigned)a.w))
                 m[2][c] = 0;
@@ -170,7 +170,8 @@ __global__ void __launch_bounds__(ACROSS *DOWN) classify(args<T> a)
     if constexpr (F == SIDE_BY_SIDE) {
         const int unroll = R == 1 && sizeof(T) == 1 ? ROWS + 2 * R + 2 : 1;
         int first = y + a.source.shift_y - R - 1;
-        if (loads_whole<T, R + 1, F>(a.source, i + a.source.shift_x, first, ROWS + 2 * R + 2)) {
+        if (y + ROWS <= a.h &&
+            loads_whole<T, R + 1, F>(a.source, i + a.source.shift_x, first, ROWS + 2 * R + 2)) {
             classify_down<T, R, EXACT, whole_reader<T, R + 1, F>, true, unroll>(a, i, y);
             return;
         }
@@ -364,7 +365,6 @@ static args<T> args_of(const tamis_gpu_work *w, const canny_coef *k, const layou
 {
     args<T> a;
     a.source = edges_source<T>();
-    a.taps.taps = k->taps;
     a.l1 = k->l1;
     a.sixteenth = k->sixteenth;
     a.nothing_beyond = k->nothing_beyond;

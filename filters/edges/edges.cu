@@ -106,11 +106,15 @@ static __device__ __forceinline__ unsigned pack_bytes(unsigned a, unsigned b, un
  * any. */
 struct whole_place {
     char *row;
-    int i;
+    int i, begin, end, pitch;
 
     __device__ __forceinline__ void put(const uint8_t v[4]) const
     {
-        *(unsigned *)(void *)(row + i) = pack_bytes(v[0], v[1], v[2], v[3]);
+        put_bytes(v[0], v[1], v[2], v[3]);
+    }
+    __device__ __forceinline__ void put_bytes(unsigned a, unsigned b, unsigned c, unsigned d) const
+    {
+        *(unsigned *)(void *)(row + i) = pack_bytes(a, b, c, d);
     }
     template <typename S> __device__ __forceinline__ void put(const S v[4]) const
     {
@@ -132,6 +136,11 @@ struct single_place {
         for (int c = 0; c < 4; c++)
             if (i + c >= begin && i + c < end)
                 ((S *)row)[(int64_t)(i + c) * pitch] = v[c];
+    }
+    __device__ __forceinline__ void put_bytes(unsigned a, unsigned b, unsigned c, unsigned d) const
+    {
+        const uint8_t v[4] = {(uint8_t)a, (uint8_t)b, (uint8_t)c, (uint8_t)d};
+        put(v);
     }
 };
 
@@ -166,11 +175,11 @@ static __device__ __forceinline__ void put_any(tamis_type type, const P &p, cons
 /* Magnitudes as bytes: added to 2^23, a number up to 255 is rounded to its last bits. */
 template <typename P> static __device__ __forceinline__ void put_bytes(const P &p, const float v[4])
 {
-    uint8_t s[4];
+    unsigned bits[4];
 #pragma unroll
     for (int c = 0; c < 4; c++)
-        s[c] = (uint8_t)__float_as_uint(v[c] + 8388608.f);
-    p.put(s);
+        bits[c] = __float_as_uint(v[c] + 8388608.f);
+    p.put_bytes(bits[0], bits[1], bits[2], bits[3]);
 }
 
 /* ---- kernels */
@@ -193,19 +202,17 @@ template <typename T> struct position {
     /* Whether all can be stored at once. */
     __device__ __forceinline__ bool stores_whole() const
     {
-        return a->aligned && i >= a->begin && i + 4 <= a->end;
+        return a->aligned && i >= a->begin && i + 4 <= a->end && rows() == ROWS;
     }
     __device__ __forceinline__ int rows() const
     {
         return min(a->out.y + a->out.h - y, (int)ROWS);
     }
-    __device__ __forceinline__ void row(int v, whole_place *p) const
+    /* Where the first row's are written, as P has it. */
+    template <typename P> __device__ __forceinline__ P first() const
     {
-        *p = whole_place{tamis_row<char>(a->out, plane, y + v), i};
-    }
-    __device__ __forceinline__ void row(int v, single_place *p) const
-    {
-        *p = single_place{tamis_row<char>(a->out, plane, y + v), i, a->begin, a->end, a->pitch};
+        char *row = tamis_row<char>(a->out, plane, y);
+        return P{row, i, a->begin, a->end, a->pitch};
     }
 };
 
@@ -241,13 +248,14 @@ static __device__ __forceinline__ void go_down(const position<T> &at, const Taps
 {
     const args<T> &a = *at.a;
     int y = at.y + a.source.shift_y - R, rows = at.rows();
-    Reader in(a.source, at.plane, at.i + a.source.shift_x);
+    Reader in(a.source, at.plane, at.i + a.source.shift_x, y);
+    P p = at.template first<P>();
     float across[2 * R + 1][4], smoothed[2 * R + 1][4];
 #pragma unroll UNROLL
     for (int v = 0; v < ROWS + 2 * R; v++) {
-        if (v - 2 * R >= rows)
+        if (UNROLL == 1 && v - 2 * R >= rows)
             break;
-        window<R, F> w = in.get(y + v);
+        window<R, F> w = in.next();
         move_up<2 * R + 1>(across);
         move_up<2 * R + 1>(smoothed);
 #pragma unroll
@@ -263,9 +271,8 @@ static __device__ __forceinline__ void go_down(const position<T> &at, const Taps
             dx[c] = down_dx<T, R>(taps, across, c);
             dy[c] = down_dy<T, R>(taps, smoothed, c);
         }
-        P p;
-        at.row(v - 2 * R, &p);
         finish<U>(a, p, dx, dy);
+        p.row += a.out.stride[at.plane];
     }
 }
 
@@ -315,24 +322,24 @@ static __device__ __forceinline__ void laplacians_down(const position<T> &at)
 {
     const args<T> &a = *at.a;
     int y = at.y + a.source.shift_y - 1, rows = at.rows();
-    Reader in(a.source, at.plane, at.i + a.source.shift_x);
+    Reader in(a.source, at.plane, at.i + a.source.shift_x, y);
+    P p = at.template first<P>();
     window<1, F> w[3];
 #pragma unroll UNROLL
     for (int v = 0; v < ROWS + 2; v++) {
-        if (v - 2 >= rows)
+        if (UNROLL == 1 && v - 2 >= rows)
             break;
         w[0] = w[1];
         w[1] = w[2];
-        w[2] = in.get(y + v);
+        w[2] = in.next();
         if (v < 2)
             continue;
         float value[4];
 #pragma unroll
         for (int c = 0; c < 4; c++)
             value[c] = __fadd_rn(__fmul_rn(laplacian_at<F>(w, a.corners, c), a.scale), a.delta);
-        P p;
-        at.row(v - 2, &p);
         put_any(a.result, p, value);
+        p.row += a.out.stride[at.plane];
     }
 }
 

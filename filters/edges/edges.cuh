@@ -142,33 +142,37 @@ static __device__ __forceinline__ bool loads_whole(const edges_source<T> &s, int
            i + R * step + 8 <= in.w * step && y >= 0 && y + rows <= in.h;
 }
 
-/* Reads such windows. */
+/* Reads such windows, of one row after the other. */
 template <typename T, int R, int F> struct whole_reader {
-    const edges_source<T> *s;
-    const tamis_input<T> *in;
-    int i;
+    const char *row;
+    int64_t stride;
+    int i, step;
 
-    __device__ __forceinline__ whole_reader(const edges_source<T> &source, int plane, int i_)
-        : s(&source), in(&source.in.plane[plane]), i(i_)
+    __device__ __forceinline__ whole_reader(const edges_source<T> &s, int plane, int i_, int y)
+        : row((const char *)s.in.plane[plane].row(y)), stride(s.in.plane[plane].stride), i(i_),
+          step(s.step)
     {
+        if (F == SIDE_BY_SIDE)
+            row += (int64_t)i * (int)sizeof(T);
     }
-    __device__ __forceinline__ window<R, F> get(int y) const
+    __device__ __forceinline__ window<R, F> next()
     {
         window<R, F> w;
-        const T *row = in->row(y);
+        const T *now = (const T *)(const void *)row;
+        row += stride;
         if (F == SPACED) {
 #pragma unroll
             for (int j = -R; j <= R; j++)
                 if (j == 0)
-                    load_four(row + i, w.v + w.place(0, 0));
+                    load_four(now + i, w.v + w.place(0, 0));
                 else
-                    load_any(row, i + j * s->step, w.v + w.place(j, 0));
+                    load_any(now, i + j * step, w.v + w.place(j, 0));
             return w;
         }
         float around[12];
-        load_four(row + i - 4, around);
-        load_four(row + i, around + 4);
-        load_four(row + i + 4, around + 8);
+        load_four(now - 4, around);
+        load_four(now, around + 4);
+        load_four(now + 4, around + 8);
 #pragma unroll
         for (int k = 0; k < w.COUNT; k++)
             w.v[k] = around[4 - R + k];
@@ -180,11 +184,12 @@ template <typename T, int R, int F> struct whole_reader {
 template <typename T, int R, int F> struct single_reader {
     const edges_source<T> *s;
     const tamis_input<T> *in;
-    int i;
+    int i, y;
     int at[window<R, F>::COUNT]; /* -1-c: the border's value of sample c */
 
-    __device__ __forceinline__ single_reader(const edges_source<T> &source, int plane, int i_)
-        : s(&source), in(&source.in.plane[plane]), i(i_)
+    __device__ __forceinline__ single_reader(const edges_source<T> &source, int plane, int i_,
+                                             int y_)
+        : s(&source), in(&source.in.plane[plane]), i(i_), y(y_)
     {
 #pragma unroll
         for (int k = 0; k < window<R, F>::COUNT; k++)
@@ -226,7 +231,7 @@ template <typename T, int R, int F> struct single_reader {
         return (T)-1 < (T)0 ? (float)((int)sum >> 15) : (float)(sum >> 15);
     }
 
-    __device__ __forceinline__ window<R, F> get(int y) const
+    __device__ __forceinline__ window<R, F> next()
     {
         window<R, F> w;
         const tamis_input<T> *p = s->in.plane;
@@ -236,6 +241,7 @@ template <typename T, int R, int F> struct single_reader {
             for (int k = 0; k < w.COUNT; k++)
                 w.v[k] =
                     luma(sample(p[0], r, at[k]), sample(p[1], g, at[k]), sample(p[2], b, at[k]));
+            y++;
             return w;
         }
         const T *row = row_at(*in, y);
@@ -245,82 +251,16 @@ template <typename T, int R, int F> struct single_reader {
             int place = F == SPACED && !row ? -1 - (i + k % 4) % s->step : at[k];
             w.v[k] = (float)sample(*in, row, place) + (float)bias_of<T, F>::value;
         }
+        y++;
         return w;
     }
 };
 
 /* ---- slopes */
 
-/* a * b + c, in two roundings where fusing them would differ from that: slopes of integers are
- * whole numbers below 2^24 but for the widest window on 16 bits. */
-template <typename T, int R>
-static __device__ __forceinline__ float multiply_add(float a, float b, float c)
-{
-    if (sizeof(T) == 4 || (sizeof(T) == 2 && R == 3))
-        return __fadd_rn(__fmul_rn(a, b), c);
-    return fmaf(a, b, c);
-}
-
-/* The j-th term of a sum that begins with 0, which matters where the term may be -0. */
-template <typename T, int R>
-static __device__ __forceinline__ float add_product(int j, float a, float b, float sum)
-{
-    return j == 1 && sizeof(T) < 4 ? __fmul_rn(a, b) : multiply_add<T, R>(a, b, sum);
-}
-
-/* A row's share of the slopes at place c. */
-template <typename T, int R, typename Taps, typename W>
-static __device__ __forceinline__ float across_at(const Taps &t, const W &w, int c)
-{
-    float sum = 0;
-#pragma unroll
-    for (int j = 1; j <= R; j++)
-        sum = add_product<T, R>(j, t.derivative(j), __fsub_rn(w.at(j, c), w.at(-j, c)), sum);
-    return sum;
-}
-template <typename T, int R, typename Taps, typename W>
-static __device__ __forceinline__ float smoothed_at(const Taps &t, const W &w, int c)
-{
-    float sum = __fmul_rn(t.smooth(0), w.at(0, c));
-#pragma unroll
-    for (int j = 1; j <= R; j++)
-        sum = multiply_add<T, R>(t.smooth(j), __fadd_rn(w.at(-j, c), w.at(j, c)), sum);
-    return sum;
-}
-
-/* Of 2 R + 1 rows' shares. */
-template <typename T, int R, int N, typename Taps>
-static __device__ __forceinline__ float down_dx(const Taps &t, const float (*across)[N], int c)
-{
-    float sum = __fmul_rn(t.smooth(0), across[R][c]);
-#pragma unroll
-    for (int j = 1; j <= R; j++)
-        sum = multiply_add<T, R>(t.smooth(j), __fadd_rn(across[R - j][c], across[R + j][c]), sum);
-    return sum;
-}
-template <typename T, int R, int N, typename Taps>
-static __device__ __forceinline__ float down_dy(const Taps &t, const float (*smoothed)[N], int c)
-{
-    float sum = 0;
-#pragma unroll
-    for (int j = 1; j <= R; j++)
-        sum = add_product<T, R>(j, t.derivative(j),
-                                __fsub_rn(smoothed[R + j][c], smoothed[R - j][c]), sum);
-    return sum;
-}
-
-/* The rows that a thread's next ones need, from the oldest on: makes room for another. */
-template <int ROWS, int N> static __device__ __forceinline__ void move_up(float (*row)[N])
-{
-#pragma unroll
-    for (int v = 0; v + 1 < ROWS; v++)
-#pragma unroll
-        for (int c = 0; c < N; c++)
-            row[v][c] = row[v + 1][c];
-}
-
-/* Taps of the plan, and the commonest known to the compiler. */
+/* Taps of the plan, and those known to the compiler, which multiplies by none that is 1. */
 struct plan_taps {
+    static const bool known = false;
     edges_taps taps;
     __device__ __forceinline__ float derivative(int j) const
     {
@@ -332,6 +272,7 @@ struct plan_taps {
     }
 };
 template <int MIDDLE, int SIDE> struct known_taps {
+    static const bool known = true;
     __device__ __forceinline__ float derivative(int) const
     {
         return 1;
@@ -341,5 +282,99 @@ template <int MIDDLE, int SIDE> struct known_taps {
         return j == 0 ? MIDDLE : SIDE;
     }
 };
+/* Those of Sobel's windows. */
+template <int R> struct sobel_taps {
+    static const bool known = true;
+    __device__ __forceinline__ float derivative(int j) const
+    {
+        return R == 1 ? 1 : R == 2 ? 3 - j : j == 1 ? 5 : j == 2 ? 4 : 1;
+    }
+    __device__ __forceinline__ float smooth(int j) const
+    {
+        return R == 1   ? 2 - j
+               : R == 2 ? (j == 0   ? 6
+                           : j == 1 ? 4
+                                    : 1)
+                        : (j == 0   ? 20
+                           : j == 1 ? 15
+                           : j == 2 ? 6
+                                    : 1);
+    }
+};
+
+/* Sums for type T and a window of radius R. Slopes of integers are whole numbers below 2^24, but
+ * for the widest window on 16 bits: then order and fused roundings do not matter. Else they are
+ * those of the reference. */
+template <typename T, int R, typename Taps> struct sums {
+    static const bool exact = sizeof(T) == 1 || (sizeof(T) == 2 && R < 3);
+
+    static __device__ __forceinline__ float product(float tap, float v)
+    {
+        return Taps::known && tap == 1 ? v : __fmul_rn(tap, v);
+    }
+    static __device__ __forceinline__ float add(float tap, float v, float sum)
+    {
+        if (Taps::known && tap == 1)
+            return __fadd_rn(sum, v);
+        return exact ? fmaf(tap, v, sum) : __fadd_rn(sum, __fmul_rn(tap, v));
+    }
+
+    /* Of what lies after and before a middle: get(j), -R <= j <= R. */
+    template <typename Get>
+    static __device__ __forceinline__ float derivative(const Taps &t, const Get &get)
+    {
+        /* Sums begin with 0, which matters where the first term may be -0. */
+        float sum = product(t.derivative(1), __fsub_rn(get(1), get(-1)));
+        sum = sizeof(T) == 4 ? __fadd_rn(0, sum) : sum;
+#pragma unroll
+        for (int j = 2; j <= R; j++)
+            sum = add(t.derivative(j), __fsub_rn(get(j), get(-j)), sum);
+        return sum;
+    }
+    template <typename Get>
+    static __device__ __forceinline__ float smooth(const Taps &t, const Get &get)
+    {
+        float sum =
+            exact ? product(t.smooth(1), __fadd_rn(get(-1), get(1))) : product(t.smooth(0), get(0));
+#pragma unroll
+        for (int j = exact ? 2 : 1; j <= R; j++)
+            sum = add(t.smooth(j), __fadd_rn(get(-j), get(j)), sum);
+        return exact ? add(t.smooth(0), get(0), sum) : sum;
+    }
+};
+
+/* A row's share of the slopes at place c. */
+template <typename T, int R, typename Taps, typename W>
+static __device__ __forceinline__ float across_at(const Taps &t, const W &w, int c)
+{
+    return sums<T, R, Taps>::derivative(t, [&](int j) { return w.at(j, c); });
+}
+template <typename T, int R, typename Taps, typename W>
+static __device__ __forceinline__ float smoothed_at(const Taps &t, const W &w, int c)
+{
+    return sums<T, R, Taps>::smooth(t, [&](int j) { return w.at(j, c); });
+}
+
+/* Of 2 R + 1 rows' shares. */
+template <typename T, int R, int N, typename Taps>
+static __device__ __forceinline__ float down_dx(const Taps &t, const float (*across)[N], int c)
+{
+    return sums<T, R, Taps>::smooth(t, [&](int j) { return across[R + j][c]; });
+}
+template <typename T, int R, int N, typename Taps>
+static __device__ __forceinline__ float down_dy(const Taps &t, const float (*smoothed)[N], int c)
+{
+    return sums<T, R, Taps>::derivative(t, [&](int j) { return smoothed[R + j][c]; });
+}
+
+/* The rows that a thread's next ones need, from the oldest on: makes room for another. */
+template <int ROWS, int N> static __device__ __forceinline__ void move_up(float (*row)[N])
+{
+#pragma unroll
+    for (int v = 0; v + 1 < ROWS; v++)
+#pragma unroll
+        for (int c = 0; c < N; c++)
+            row[v][c] = row[v + 1][c];
+}
 
 #endif
