@@ -98,7 +98,8 @@ static __device__ __forceinline__ bool is_greatest(const S (*m)[6], int c, int w
               : way == STEEP   ? m[2][c + 1]
               : way == FALLING ? m[2][c + 2]
                                : m[2][c];
-    return here > before && (way <= STEEP ? here >= after : here > after);
+    /* Without branches: all are soon known. */
+    return (here > before) & ((here > after) | ((way <= STEEP) & (here == after)));
 }
 
 /* ---- which pixels are kept */
@@ -148,14 +149,23 @@ static __device__ __forceinline__ void classify_down(const args<T> &a, int i, in
         }
         if (row < 0)
             continue;
-        int halves = 0;
+        int kept = 0, strong = 0;
 #pragma unroll
-        for (int c = 0; c < 4; c++) {
-            size here = m[1][c + 1];
-            if (here > low && (WHOLE || i + c < a.w) && is_greatest(m, c, way[c]))
-                halves |= (here > high ? 0x11 : 1) << c;
+        for (int c = 0; c < 4; c++)
+            if (m[1][c + 1] > low && (WHOLE || i + c < a.w))
+                kept |= 1 << c;
+        if (kept) { /* mostly nothing is */
+            int greatest = 0;
+#pragma unroll
+            for (int c = 0; c < 4; c++) {
+                greatest |= is_greatest(m, c, way[c]) ? 1 << c : 0;
+                strong |= m[1][c + 1] > high ? 16 << c : 0;
+            }
+            kept &= greatest;
+            strong &= kept << 4;
         }
-        out[(int64_t)row * a.stride] = (char)halves;
+        *out = (char)(kept | strong);
+        out += a.stride;
     }
 }
 
@@ -271,23 +281,28 @@ __global__ void __launch_bounds__(32 * TILE_WARPS) write_edges(canny_tiles t, ta
     if (!canny_find_tile(t, &tx, &ty))
         return;
     unsigned edge = canny_edges_of_tile(canny_plane(t, blockIdx.y), tx, ty);
-    int lane = threadIdx.x % 32, x = 32 * tx + lane % 8 * 4;
-    bool whole = t.aligned && x + 4 <= t.w;
+    /* Four pixels of each fourth row, as half bytes. */
+    int lane = threadIdx.x % 32, x = 32 * tx + lane % 8 * 4, y = 32 * ty + lane / 8;
+    unsigned halves = 0;
 #pragma unroll
-    for (int v = 0; v < 32; v += 4) {
-        unsigned half = __shfl_sync(~0u, edge, v + lane / 8) >> lane % 8 * 4 & 15;
-        unsigned bytes = (half * 0x00204081u & 0x01010101u) * 255;
-        int y = 32 * ty + v + lane / 8;
-        if (y >= t.h)
-            continue;
-        uint8_t *row = tamis_row<uint8_t>(out, blockIdx.y, y);
-        if (whole) {
-            *(unsigned *)(void *)(row + x) = bytes;
-            continue;
+    for (int v = 0; v < 8; v++)
+        halves |= (__shfl_sync(~0u, edge, 4 * v + lane / 8) >> lane % 8 * 4 & 15) << 4 * v;
+    char *row = tamis_row<char>(out, blockIdx.y, y);
+    int64_t stride = 4 * out.stride[blockIdx.y];
+    if (t.aligned && x + 4 <= t.w) {
+#pragma unroll
+        for (int v = 0; v < 8; v++) {
+            unsigned half = halves >> 4 * v & 15;
+            if (y + 4 * v < t.h)
+                *(unsigned *)(void *)(row + x) = (half * 0x00204081u & 0x01010101u) * 255;
+            row += stride;
         }
-        for (int c = 0; c < 4 && x + c < t.w; c++)
-            row[(int64_t)(x + c) * out.pitch] = (uint8_t)(bytes >> 8 * c);
+        return;
     }
+#pragma unroll 1
+    for (; y < t.h && y < 32 * ty + 32; y += 4, row += stride, halves >>= 4)
+        for (int c = 0; c < 4 && x + c < t.w; c++)
+            row[(int64_t)(x + c) * out.pitch] = (char)(halves >> c & 1 ? 255 : 0);
 }
 
 /* ---- launches */
