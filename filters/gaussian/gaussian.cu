@@ -12,6 +12,9 @@
 #include "gaussian_march.cuh"
 #include "gaussian_sharpen.cuh"
 
+namespace /* other filters have kernels of these names */
+{
+
 enum { THREADS = 128, STRIP = 4 * THREADS, MAX_SIDE = STRIP / 4 };
 
 /* Taps as gaussian_axis has them. */
@@ -371,7 +374,7 @@ static tamis_status launch_wide(const tamis_gpu_work *w, args<typename P::sample
 /* Blocks enough for any device, and rows enough for the window above to cost little. */
 static int march_rows(int64_t strips, int planes, int32_t h, int radius)
 {
-    int rows = 64;
+    int rows = radius < 4 ? 32 : 64;
     while (rows > 8 && rows > 2 * radius && strips * planes * tamis_tiles(h, rows) < 8000)
         rows /= 2;
     return rows;
@@ -423,17 +426,6 @@ static march_launch find_small(const tamis_gpu_work *w, const struct gaussian_st
     bool aligned =
         w->aligned >= (int)(4 * sizeof(typename M::sample)) && w->shift_x * w->step % 4 == 0;
     return aligned && s->x.radius == s->y.radius ? find_march<M>(s->x.radius, w->step) : NULL;
-}
-
-tamis_status tamis_cuda_gaussian_sharpen(const tamis_gpu_work *w, const void *state, float amount,
-                                         float threshold, bool *done, tamis_gpu_fault *fault)
-{
-    struct gaussian_state s = *(const struct gaussian_state *)state;
-    march_launch small = find_small<march_sharpened>(w, &s);
-    s.march.amount = amount;
-    s.march.threshold = threshold;
-    *done = small != NULL;
-    return small ? small(w, &s, fault) : TAMIS_OK;
 }
 
 template <typename P, typename M>
@@ -519,6 +511,19 @@ static tamis_status prepare(tamis_gpu_prep *prep)
         "grid", type, tolerance, tamis_cuda_gaussian_grid_prepare,                                 \
             tamis_cuda_gaussian_grid_scratch, tamis_cuda_gaussian_grid_launch                      \
     }
+} // namespace
+
+tamis_status tamis_cuda_gaussian_sharpen(const tamis_gpu_work *w, const void *state, float amount,
+                                         float threshold, bool *done, tamis_gpu_fault *fault)
+{
+    struct gaussian_state s = *(const struct gaussian_state *)state;
+    march_launch small = find_small<march_sharpened>(w, &s);
+    s.march.amount = amount;
+    s.march.threshold = threshold;
+    *done = small != NULL;
+    return small ? small(w, &s, fault) : TAMIS_OK;
+}
+
 TAMIS_CUDA_KERNELS(gaussian) = {
     {"separable", TAMIS_U8, 0, prepare, scratch<fixed>, launch<fixed, march_fixed>},
     {"separable", TAMIS_U16, 0, prepare, scratch<single<uint16_t>>,

@@ -7,6 +7,9 @@
 
 #include "kernel.cuh"
 
+namespace
+{
+
 enum { MARCH_MAX_RADIUS = 7 };
 /* Samples at each side of a warp's 128 that only lend their sums; and those between. */
 #define MARCH_SIDE(reach)  (((reach) + 3) / 4 * 4)
@@ -43,18 +46,6 @@ template <> struct march_raw<uint8_t> {
 template <> struct march_raw<float> {
     float4 v;
 };
-
-template <typename T>
-static __device__ __noinline__ march_raw<T> march_load_outside(const tamis_input<T> &in, int i,
-                                                               int y)
-{
-    T v[4];
-    for (int c = 0; c < 4; c++)
-        v[c] = in.sample(i + c, y);
-    march_raw<T> r;
-    memcpy(&r, v, sizeof r);
-    return r;
-}
 
 /* 2^23: adding it leaves a whole number below it in the low bits. */
 #define MARCH_MAGIC 8388608.f
@@ -276,38 +267,70 @@ template <> struct march_end<march_sharpened> {
 
 /* ---- the kernel */
 
-/* The rows of a lane's four samples, from the top down. */
-template <typename T> struct march_source {
-    const tamis_input<T> *in;
-    const march_raw<T> *at; /* of the next row, where all of them are inside */
+/* The rows of a lane's four samples, from the top down. Where they come from across is found once,
+ * since it is the same for all rows. */
+template <typename T, int STEP> struct march_source {
+    const char *data;
     int64_t stride;
-    int i, y; /* of the next row */
-    int last; /* row that may be read */
-    bool inside;
+    tamis_border border;
+    int h, top, bottom;
+    int i, y;           /* of the next row */
+    int last;           /* row that may be read */
+    bool inside;        /* all four columns are */
+    int from[4];        /* where they are not: the samples that stand for them, -1: blank */
+    march_raw<T> blank; /* the border's value */
+
+    __device__ __forceinline__ void begin(const tamis_input<T> &in, int column, int row, int end)
+    {
+        data = in.data;
+        stride = in.stride;
+        border = in.border;
+        h = in.h;
+        top = in.top;
+        bottom = in.bottom;
+        i = column;
+        y = row;
+        last = end;
+        inside = i >= 0 && (int64_t)i + 4 <= (int64_t)in.w * STEP;
+        T values[4];
+        for (int c = 0; c < 4; c++) {
+            int x = (i + c + STEP * (1 << 20)) / STEP - (1 << 20), channel = i + c - x * STEP;
+            int u = tamis_index(border, x, in.w);
+            from[c] = u < 0 ? -1 : min(max(u, in.left), in.right) * STEP + channel;
+            values[c] = (T)in.outside[channel];
+        }
+        memcpy(&blank, values, sizeof blank);
+    }
 
     __device__ __forceinline__ march_raw<T> next()
     {
-        march_raw<T> r;
-        if (inside)
-            r = *at;
-        else
-            r = march_load_outside<T>(*in, i, y);
-        at = (const march_raw<T> *)((const char *)at + (y < last ? stride : 0));
+        int v = tamis_index(border, y, h);
         y += y < last;
+        if (v < 0)
+            return blank;
+        const T *row = (const T *)(data + min(max(v, top), bottom) * stride);
+        if (inside)
+            return *(const march_raw<T> *)(row + i);
+        march_raw<T> r = blank;
+        T values[4];
+        memcpy(values, &r, sizeof values);
+        for (int c = 0; c < 4; c++)
+            if (from[c] >= 0)
+                values[c] = row[from[c]];
+        memcpy(&r, values, sizeof r);
         return r;
     }
 };
 
 /* At the ends of a row, where not all four are the part's. */
 template <typename T>
-static __device__ __noinline__ void march_store_some(T *row, int x, int begin, int end,
-                                                     march_raw<T> r)
+static __device__ __forceinline__ void march_store_some(T *to, int begin, int end, march_raw<T> r)
 {
     T v[4];
     memcpy(v, &r, sizeof v);
     for (int c = 0; c < 4; c++)
-        if (x + c >= begin && x + c < end)
-            row[x + c] = v[c];
+        if (c >= begin && c < end)
+            to[c] = v[c];
 }
 
 /* The samples beside a lane's four, from the lanes beside it: w[i] is sample i of the warp's row,
@@ -326,8 +349,8 @@ static __device__ __forceinline__ void march_window(const float *mine, float *w)
 }
 
 /* A block is one warp, so that none waits for another, and the compiler sees that its lanes stay
- * together. The next rows are on their way meanwhile:
- * memory that answers after a thousand cycles keeps busy only if asked for as much ahead. */
+ * together. The next rows are on their way meanwhile: memory that answers after a thousand cycles
+ * keeps busy only if asked for as much ahead. */
 template <typename P, int R, int STEP>
 __global__ void __launch_bounds__(32)
     march(const __grid_constant__ march_args<typename P::sample> a)
@@ -345,16 +368,10 @@ __global__ void __launch_bounds__(32)
     bool mine = 4 * lane >= MARCH_SIDE(REACH) && 4 * lane < 128 - MARCH_SIDE(REACH);
     bool writes = mine && x + 4 > begin && x < end, whole = mine && x >= begin && x + 4 <= end;
 
-    march_source<T> source;
-    source.in = &in;
-    source.i = x + a.shift_x;
-    source.y = y + a.shift_y - R;
-    source.last = y_end - 1 + a.shift_y + R;
-    source.stride = in.stride;
-    source.inside = source.i >= 0 && (int64_t)source.i + 4 <= (int64_t)in.w * STEP &&
-                    source.y >= 0 && source.last < in.h;
-    source.at = (const march_raw<T> *)(in.row(source.inside ? source.y : 0) +
-                                       (source.inside ? source.i : 0));
+    march_source<T, STEP> source;
+    source.begin(in, x + a.shift_x, y + a.shift_y - R, y_end - 1 + a.shift_y + R);
+    char *to = a.out.data[blockIdx.y] + y * a.out.stride[blockIdx.y] + x * (int64_t)sizeof(T);
+    const int64_t to_stride = a.out.stride[blockIdx.y];
 
     float ring[K][4];
     march_raw<T> coming[AHEAD];
@@ -375,14 +392,16 @@ __global__ void __launch_bounds__(32)
             march_window<REACH>(sum, w + REACH);
             march_raw<T> result = P::template row<R, STEP>(w + REACH, a.taps);
             march_end<P>::put(&result, ring[(s + R) % K], a.taps);
-            T *row = tamis_row<T>(a.out, blockIdx.y, y);
             if (whole)
-                *(march_raw<T> *)(row + x) = result;
+                *(march_raw<T> *)to = result;
             else if (writes)
-                march_store_some<T>(row, x, begin, end, result);
+                march_store_some<T>((T *)to, begin - x, end - x, result);
+            to += to_stride;
             y++;
         }
     }
 }
+
+} // namespace
 
 #endif
