@@ -55,6 +55,25 @@ static void overshoot(tamis_ctx *ctx, const char *chain)
     test_picture_free(&src);
 }
 
+/* G24 b: the unsharp mask of the same step, from sums in double precision. */
+static void unsharp_row(tamis_ctx *ctx)
+{
+    static const double want[16] = {50,  50,  50,  50,  50,  49,  32,  0,
+                                    255, 218, 201, 200, 200, 200, 200, 200};
+    const char *chain = "unsharp=sigma=1:amount=2:border=replicate";
+    test_picture src, out;
+
+    case_picture(&src, test_format(TAMIS_U8, 1), 16, 4, step);
+    if (case_run_ok("G24", ctx, chain, &src.image, &out) == 0)
+        for (int y = 0; y < 4; y++)
+            for (int x = 0; x < 16; x++) {
+                double v = test_sample_get(&out.image, x, y, 0);
+                case_check(v == want[x], "G24", "%s at %d,%d: %g, not %g", chain, x, y, v, want[x]);
+            }
+    test_picture_free(&out);
+    test_picture_free(&src);
+}
+
 static double rise(int x, int y, int c)
 {
     (void)y, (void)c;
@@ -211,6 +230,8 @@ void case_convolve(void)
         for (int t = 0; t < TYPES; t++)
             orientation(ctx, types[t]);
         overshoot(ctx, "convolve=kernel=sharpen:border=replicate");
+        if (case_has("G24", "unsharp"))
+            unsharp_row(ctx);
         overshoot(ctx, "convolve=kernel=0 -1.1 0;-1.1 5.4 -1.1;0 -1.1 0:border=replicate");
         derivatives(ctx);
         flat_levels(ctx, "convolve=kernel=gauss5");

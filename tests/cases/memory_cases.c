@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Views, tiles and what reaches how far: properties of every filter. */
+/* Tiles and what reaches how far: properties of every filter. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -103,76 +103,6 @@ void case_seams(void)
             large_median(case_ctx[cpu], &src);
     test_picture_free(&src);
     any_tiling();
-}
-
-static double view_value(int x, int y, int c)
-{
-    (void)c;
-    return (x * 29 + y * 53 + x * y) % 256;
-}
-
-/* A picture of w x 7 inside a larger one of 0xEE, at column 5, row 3: odd address, long rows. */
-static void make_view(test_picture *parent, int w, tamis_image *view)
-{
-    const tamis_rect rect = {5, 3, w, 7};
-
-    case_constant(parent, test_format(TAMIS_U8, 1), w + 27, 24, 0xee);
-    tamis_image_view(case_ctx[0], &parent->image, rect, view);
-    for (int y = 0; y < 7; y++)
-        for (int x = 0; x < w; x++)
-            test_sample_set(view, x, y, 0, view_value(x, y, 0));
-}
-
-/* Outside the 7 rows of the view everything is still 0xEE. */
-static int surroundings_kept(const test_picture *parent, int w)
-{
-    for (int y = 0; y < parent->image.h; y++)
-        for (int x = 0; x < parent->image.w; x++)
-            if ((x < 5 || x >= 5 + w || y < 3 || y >= 10) &&
-                test_sample_get(&parent->image, x, y, 0) != 0xee)
-                return 0;
-    return 1;
-}
-
-/* G07: from a view, into a view, and in place. */
-static void view_width(tamis_ctx *ctx, const tamis_filter *filter, int w)
-{
-    const char *name = tamis_filter_name(filter);
-    test_picture parent, target, compact, want;
-    tamis_image view, into;
-    tamis_status status;
-
-    make_view(&parent, w, &view);
-    make_view(&target, w, &into);
-    case_picture(&compact, test_format(TAMIS_U8, 1), w, 7, view_value);
-    /* Filters that want another picture, or give one of another shape, cannot be in place. */
-    if (case_run(ctx, name, &compact.image, &want) == TAMIS_OK && want.image.w == w &&
-        want.image.h == 7 && tamis_format_equal(want.image.format, compact.image.format)) {
-        status = tamis_filter_run(ctx, filter, NULL, &view, &into);
-        case_check(status == TAMIS_OK && test_same(&want.image, &into), "G07",
-                   "%s: a view of width %d differs from a compact copy", name, w);
-        case_check(test_same(&compact.image, &view) && surroundings_kept(&parent, w), "G07",
-                   "%s: the source changed at width %d", name, w);
-        case_check(surroundings_kept(&target, w), "G07", "%s wrote beyond width %d", name, w);
-        status = tamis_filter_run(ctx, filter, NULL, &view, &view);
-        case_check(status == TAMIS_OK
-                       ? test_same(&want.image, &view)
-                       : status == TAMIS_ERR_ARGUMENT && test_same(&compact.image, &view),
-                   "G07", "%s: in place at width %d", name, w);
-        case_check(surroundings_kept(&parent, w), "G07", "%s: in place wrote beyond %d", name, w);
-    }
-    test_picture_free(&want);
-    test_picture_free(&compact);
-    test_picture_free(&target);
-    test_picture_free(&parent);
-}
-
-void case_views(void)
-{
-    for (int cpu = 0; cpu < CASE_CPUS; cpu++)
-        for (int f = 0; f < tamis_filter_count() && case_ctx[cpu]; f++)
-            for (int w = 1; w <= 65 && tamis_filter_min_inputs(tamis_filter_at(f)) == 1; w++)
-                view_width(case_ctx[cpu], tamis_filter_at(f), w);
 }
 
 /* Runs filter on src and on src with one sample set to value; what differs, or is not finite, must

@@ -6,17 +6,21 @@
 
 static const char *const windows[] = {"patch=3:search=5", "patch=7:search=15"};
 
-/* G11 a: a flat picture stays as it is, up to its last row and column. */
+/* G11 a: a flat picture stays as it is, up to its last row and column. Zeros around it are too
+ * unlike a level above 100 to come in; around others the picture goes on at its own level. */
 static void flat(tamis_ctx *ctx, tamis_type type, double level)
 {
-    static const char *const borders[] = {"reflect101", "reflect", "replicate", "wrap", "valid"};
+    static const char *const borders[] = {"reflect101", "reflect", "replicate",
+                                          "wrap",       "valid",   "constant"};
+    double outside = level > 100 ? 0 : level;
     test_picture src, out;
 
     case_constant(&src, test_format(type, 1), 48, 48, level);
     for (int w = 0; w < 2; w++)
-        for (int b = 0; b < 5; b++) {
+        for (int b = 0; b < 7; b++) {
             char chain[128];
-            snprintf(chain, sizeof chain, "nlmeans=h=10:%s:border=%s", windows[w], borders[b]);
+            snprintf(chain, sizeof chain, "nlmeans=h=10:%s:border=%s:border_value=%g", windows[w],
+                     borders[b < 6 ? b : 5], b < 6 ? outside : level);
             if (case_run_ok("G11", ctx, chain, &src.image, &out) == 0)
                 case_check(case_all(&out.image, level), "G11", "%s changes a flat %s picture",
                            chain, tamis_type_name(type));
