@@ -100,6 +100,28 @@ static double uneven(double x, double y)
     return (x + 5) * (y - 4) * 7;
 }
 
+static double even(double x, double y)
+{
+    (void)x;
+    (void)y;
+    return 0.7;
+}
+
+static double wide(double x, double y)
+{
+    return bell(x, y, 20);
+}
+
+static double rough_at(double x)
+{
+    return 1.1 + sin(12.9898 * x * x + 3 * x);
+}
+
+static double rough(double x, double y)
+{
+    return rough_at(x) * rough_at(y + 0.5);
+}
+
 static double numbered(double x, double y)
 {
     return fmod(7 * x * x + 5 * y * y + 3 * x * y + x + 300, 23) + 1;
@@ -180,14 +202,52 @@ static double *defined(const tamis_image *src, const struct tamis_convolve *p)
     return want;
 }
 
-/* How much rounding may change, where a sum of magnitudes 1 has an error of 1e-6. */
-static double allowed(const struct tamis_convolve *p, tamis_type type)
+/* The sum of the taps' magnitudes, and the count of those that are not zero. */
+static double magnitude_of(const struct tamis_convolve *p, int *count)
 {
     const tamis_matrix *m = &p->kernel;
-    double magnitude = 0, divisor = sum_of(m), count = (double)m->w * m->h;
-    for (int i = 0; i < m->w * m->h; i++)
-        magnitude += fabs(m->v[i] / divisor) * tamis_type_range(type);
+    double magnitude = 0, divisor = sum_of(m);
+    *count = 0;
+    for (int i = 0; i < m->w * m->h; i++) {
+        magnitude += fabs(m->v[i] / divisor);
+        *count += m->v[i] != 0;
+    }
+    return magnitude;
+}
+
+/* How much rounding may change where it cancels out, in a sum of magnitudes 1 by 1e-6 at least. */
+static double allowed(const struct tamis_convolve *p, tamis_type type)
+{
+    int count;
+    double magnitude = magnitude_of(p, &count) * tamis_type_range(type);
     return fmax(1e-6, sqrt(count) * 0x1p-24) * magnitude + (type == TAMIS_F32 ? 0 : 0.5);
+}
+
+/* By how much, at most, columns and rows differ from one sum, as convolve.h says. Integers are one
+ * level off where they are rounded to either side. */
+static double apart(const struct tamis_convolve *p, const tamis_image *src, const char *stage)
+{
+    int count;
+    double magnitude = magnitude_of(p, &count), largest = 0;
+    for (int i = 0; i < src->w * src->h; i++)
+        largest = fmax(largest, fabs(test_sample_get(src, i % src->w, i / src->w, 0)));
+    return (strcmp(stage, "separable") == 0 ? 0x1p-23 : 5 * 0x1p-24) * (count + 1.0) * magnitude *
+               largest +
+           (src->format.type == TAMIS_F32 ? 0 : 1);
+}
+
+static int in_parts(const char *stage)
+{
+    return strcmp(stage, "separable") == 0 || strcmp(stage, "low_rank") == 0;
+}
+
+static double farthest(const tamis_image *a, const tamis_image *b)
+{
+    double most = 0;
+    for (int i = 0; i < a->w * a->h; i++)
+        most = fmax(most, fabs(test_sample_get(a, i % a->w, i / a->w, 0) -
+                               test_sample_get(b, i % a->w, i / a->w, 0)));
+    return most;
 }
 
 static double clipped(tamis_type type, double v)
@@ -197,7 +257,7 @@ static double clipped(tamis_type type, double v)
 
 /* ---- one kernel */
 
-/* 0: this computer has no such row. */
+/* cpu NULL: the fastest rows. 0: this computer has no such row. */
 static int filter(const char *cpu, const struct tamis_convolve *p, const tamis_image *src,
                   test_picture *out, char *explained, size_t size)
 {
@@ -214,7 +274,7 @@ static int filter(const char *cpu, const struct tamis_convolve *p, const tamis_i
         tamis_plan_explain(plan, explained, size);
         test_picture_make(out, src->format, src->w, src->h, TEST_ROWS_TIGHT);
         ok = tamis_plan_run(plan, src, &out->image, NULL) == TAMIS_OK;
-        check(ok, "not run", cpu, 0);
+        check(ok, "not run", cpu ? cpu : "auto", 0);
     }
     tamis_plan_free(&plan);
     tamis_graph_free(&graph);
@@ -267,6 +327,9 @@ static void run_way(const struct way *way, tamis_type type, int w, int h)
             first = out;
         else if (i < CPUS || strncmp(stage, "whole", 5) == 0)
             check(test_same(&out.image, &first.image), way->name, tamis_type_name(type), i);
+        else if (in_parts(stage))
+            check(farthest(&out.image, &first.image) <= apart(p, &src.image, stage), way->name,
+                  "differs from one sum", farthest(&out.image, &first.image));
         if (i > 0)
             test_picture_free(&out);
     }
@@ -306,6 +369,67 @@ static void nan_spreads(const struct way *way)
     }
     test_picture_free(&src);
     free(p);
+}
+
+/* ---- one sum */
+
+static void fill_ramp(const tamis_image *image)
+{
+    for (int i = 0; i < image->w * image->h; i++) {
+        int x = i % image->w, y = i / image->w;
+        test_sample_set(image, x, y, 0, (x + y) / (image->w + image->h - 2.0));
+    }
+}
+
+static void fill_white(const tamis_image *image)
+{
+    for (int i = 0; i < image->w * image->h; i++)
+        test_sample_set(image, i % image->w, i / image->w, 0, 1);
+}
+
+static void fill_noise(const tamis_image *image)
+{
+    test_picture_fill(image, TEST_FILL_NOISE, 3);
+}
+
+/* Columns and rows beside one sum, by the fastest kernels: large products, and pictures where its
+ * roundings go one way. */
+static void beside_one_sum(formula at, int side, const char *name,
+                           void (*fill)(const tamis_image *image))
+{
+    struct tamis_convolve *p = make_params(at, side, side);
+    test_picture src, parts, sum;
+    char explained[2000];
+
+    test_picture_make(&src, test_format(TAMIS_F32, 1), 70, 40, TEST_ROWS_TIGHT);
+    fill(&src.image);
+    int ok = filter(NULL, p, &src.image, &parts, explained, sizeof explained);
+    check(ok, "not run", name, side);
+    check_stage(explained, name, "separable", TAMIS_F32);
+    p->separable = TAMIS_CONVOLVE_SEPARABLE_OFF;
+    if (ok && filter(NULL, p, &src.image, &sum, explained, sizeof explained)) {
+        check_stage(explained, name, "direct", TAMIS_F32);
+        double far = farthest(&parts.image, &sum.image);
+        check(far <= apart(p, &src.image, "separable"), "differs from one sum", name, far);
+        test_picture_free(&sum);
+    }
+    if (ok)
+        test_picture_free(&parts);
+    test_picture_free(&src);
+    free(p);
+}
+
+static void one_sum(int side)
+{
+    static const struct {
+        const char *name;
+        formula at;
+    } kernels[] = {{"wide", wide}, {"rough", rough}, {"even", even}};
+    for (int i = 0; i < 3; i++) {
+        beside_one_sum(kernels[i].at, side, kernels[i].name, fill_noise);
+        beside_one_sum(kernels[i].at, side, kernels[i].name, fill_ramp);
+        beside_one_sum(kernels[i].at, side, kernels[i].name, fill_white);
+    }
 }
 
 /* ---- sizes */
@@ -370,6 +494,9 @@ int main(void)
         }
         nan_spreads(&ways[i]);
     }
+    one_sum(31);
+    one_sum(41);
+    one_sum(101);
     large(numbered, 255, 255, TAMIS_U8);
     large(noise, 255, 255, TAMIS_F32);
     large(difference, 255, 255, TAMIS_F32);
