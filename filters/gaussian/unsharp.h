@@ -13,8 +13,10 @@
  * as it is. Integers may be one level off the nearest where the exact value lies within a few 1e-5
  * of the range of the middle between two.
  *
- * Window, borders, NaN and infinities as in "gaussian". Alpha is kept as it is by default:
- * sharpening it would eat into edges. Cost: that of a Gaussian of f32, and conversions. */
+ * Window and borders as in "gaussian". NaN and infinities spread over their window as there, but
+ * an infinite sample becomes NaN at its own pixel, where d = Inf - Inf, and infinite in the rest of
+ * its window, of the other sign if a is positive. Alpha is kept as it is by default: sharpening it
+ * would eat into edges. Cost: that of a Gaussian of f32, and conversions. */
 #ifndef TAMIS_UNSHARP_H
 #define TAMIS_UNSHARP_H
 
