@@ -266,6 +266,10 @@ class Kernels(Case):
                    "in.png", "-o", "d.png")
         for name in "abcd":
             self.assertEqual(self.read(name + ".png"), self.read("want.png"), name)
+        self.write("product.txt", b"1 2 1x+1. .5 1e0\n")
+        self.tamis("convolve", "--kernel", "1,2,1;.5 1 .5;1,2,1", "in.png", "-o", "e.png")
+        self.tamis("convolve", "--kernel", "@product.txt", "in.png", "-o", "f.png")
+        self.assertEqual(self.read("e.png"), self.read("f.png"))
 
     def test_large_files(self):
         self.write("ones.csv", b"\n".join([b",".join([b"1.000000000000000000e+00"] * 255)] * 255))
@@ -273,8 +277,9 @@ class Kernels(Case):
         self.tamis("box", "--ksize", "255", "in.png", "-o", "want.png")
         self.assertEqual(self.read("a.png"), self.read("want.png"))
         self.write("more.csv", b"\n".join([b",".join([b"1"] * 257)] * 256))
-        err = self.tamis("convolve", "--kernel", "@more.csv", "in.png", "-o", "x.png", code=2).err
-        self.assertIn("up to 65536 numbers", err)
+        err = self.tamis("convolve", "--kernel", "@more.csv", "in.png", "-o", "x.png", code=3).err
+        self.assertIn("more.csv: cannot read numbers: the file holds 65792; allowed: up to 65536 "
+                      "numbers", err)
         row = ",".join(["1"] * 1025)
         err = self.tamis("convolve", "--kernel", row + "x" + row, "in.png", "-o", "x.png",
                          code=2).err
@@ -285,18 +290,27 @@ class Kernels(Case):
         self.write("words", b"1 two\n")
         self.write("comment", b"# 1 2 3\n")
         self.write("more", b"1 2 3:flip=on,gaussian\n")
-        self.write("uneven", b"1 2\n3\n")
+        self.write("uneven", b"# two rows\n1 2\n\n3\n")
+        self.write("lone", b"1 2 x\n3 4 5\n")
+        self.write("two", b"1 2\n3 4x1 2\n")
+        self.write("twice", b"1x2x3\n")
+        self.write("sign", b"1 2\n3 -\n")
         self.write("itself", b"@itself\n")
         self.tamis("convolve", "--kernel", "@none.txt", "in.png", "-o", "x.png", code=3)
         self.tamis("run", "convolve=kernel=@none.txt", "in.png", "-o", "x.png", code=3)
         self.tamis("convolve", "--kernel", "@empty", "in.png", "-o", "x.png", code=3)
-        self.tamis("convolve", "--kernel", "@uneven", "in.png", "-o", "x.png", code=2)
-        for name, says in (("words", '"two" is no number'), ("comment", "holds none"),
-                           ("more", '"3:flip=on" is no number'), ("itself", '"@itself" is no')):
+        for name, says in (("words", 'line 1: "two" is no number'), ("comment", "holds none"),
+                           ("more", 'line 1: "3:flip=on" is no number'),
+                           ("itself", 'line 1: "@itself" is no number'),
+                           ("uneven", "line 4 has 1 number, line 2 has 2"),
+                           ("lone", 'line 1: "x" is no number'),
+                           ("two", "line 2: a product ROWxCOLUMN is one line"),
+                           ("twice", 'line 1: "1x2x3" is no number'),
+                           ("sign", 'line 2: "-" is no number')):
             for way in (["convolve", "--kernel", "@" + name], ["run", "convolve=kernel=@" + name]):
                 err = self.tamis(*way, "in.png", "-o", "x.png", code=3).err
                 self.assertIn(says, err)
-                self.assertIn(name, err)
+                self.assertIn(name + ": cannot read numbers: ", err)
         self.assertNotIn("x.png", self.names())
 
 
