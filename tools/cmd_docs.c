@@ -64,9 +64,14 @@ int cmd_docs(tool *t)
     for (int i = 0; i < count; i++)
         print_row(filter, &params[i]);
     print_borders(params, count);
+    int guides = tamis_filter_max_inputs(filter) - 1, needed = tamis_filter_min_inputs(filter) > 1;
     printf(
-        "\nUse: `tamis %s [--PARAMETER VALUE]... IN... -o OUT`, or `%s=KEY=VALUE:KEY=VALUE` in a "
-        "chain.\n",
-        tamis_filter_name(filter), tamis_filter_name(filter));
+        "\nUse: `tamis %s [--PARAMETER VALUE]... IN...%s -o OUT`, or `%s=KEY=VALUE:KEY=VALUE` in "
+        "a chain%s.\n",
+        tamis_filter_name(filter),
+        !guides  ? ""
+        : needed ? " --guide FILE"
+                 : " [--guide FILE]",
+        tamis_filter_name(filter), needed ? ", which then needs `--guide FILE`, too" : "");
     return TOOL_OK;
 }

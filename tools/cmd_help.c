@@ -92,7 +92,8 @@ int tool_help_print(tool *t, const tool_command *command, const tamis_filter *fi
     (void)t;
     const char *name = filter ? tamis_filter_name(filter) : command->name;
     printf("tamis %s - %s\n\n", name, filter ? tamis_filter_brief(filter) : command->brief);
-    printf("Usage: tamis %s [OPTION]... %s\n", name, command->usage);
+    printf("Usage: tamis %s [OPTION]... %s%s\n", name,
+           filter && tamis_filter_min_inputs(filter) > 1 ? "--guide FILE " : "", command->usage);
     if (filter)
         print_filter(filter);
     print_options(command, filter);

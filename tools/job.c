@@ -72,6 +72,16 @@ static tamis_status read_guide(tool_job *job)
     return status;
 }
 
+/* The first filter that cannot do without a guide, or NULL. */
+static const tamis_filter *needs_guide(const tamis_graph *graph)
+{
+    for (int i = 0; i < tamis_graph_size(graph); i++) {
+        if (tamis_filter_min_inputs(tamis_graph_filter(graph, i)) > 1)
+            return tamis_graph_filter(graph, i);
+    }
+    return NULL;
+}
+
 static int takes_guide(const tamis_graph *graph)
 {
     for (int i = 0; i < tamis_graph_size(graph); i++) {
@@ -84,6 +94,11 @@ static int takes_guide(const tamis_graph *graph)
 int tool_job_start(tool_job *job, tool *t, const tamis_graph *graph)
 {
     *job = (tool_job){.tool = t, .graph = graph};
+    const tamis_filter *needy = needs_guide(graph);
+    if (!t->options.guide && needy)
+        return tool_usage_error(t,
+                                "%s needs a second picture: give --guide FILE; see: tamis help %s",
+                                tamis_filter_name(needy), tamis_filter_name(needy));
     if (!t->options.guide)
         return TOOL_OK;
     if (!takes_guide(graph))

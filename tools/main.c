@@ -16,7 +16,8 @@
 #define FILTERS  (PICTURES | TOOL_GROUP_FILTER | TOOL_GROUP_GUIDE | TOOL_GROUP_DEVICE)
 
 const tool_command tool_commands[] = {
-    {"run", "filter pictures with a chain of filters", "CHAIN IN... -o OUT", ANY, FILTERS, cmd_run},
+    {"run", "filter pictures with a chain of filters; an empty chain copies them",
+     "CHAIN IN... -o OUT", ANY, FILTERS, cmd_run},
     {"explain", "show how a chain would be run", "CHAIN [FILE]", 2,
      COMPUTE | TOOL_GROUP_READ | TOOL_GROUP_SHAPE | TOOL_GROUP_DEVICE, cmd_explain},
     {"list", "list the filters", "", 0, TOOL_GROUP_JSON, cmd_list},

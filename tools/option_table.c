@@ -29,7 +29,8 @@ const tool_option tool_option_table[] = {
     OPTION(strip, .kind = TOOL_FLAG, .groups = TOOL_GROUP_WRITE,
            .doc = "do not carry metadata over"),
     OPTION(guide, .kind = TOOL_TEXT, .arg = "FILE", .groups = TOOL_GROUP_GUIDE,
-           .doc = "second input, for filters that take one"),
+           .doc = "second input, for filters that take one: the map of remap, a picture of float "
+                  "columns and rows in two channels; what bilateral looks at for edges"),
     OPTION(format, .kind = TOOL_TEXT, .arg = "NAME", .groups = TOOL_GROUP_WRITE,
            .doc = "format to write: png, jpeg, tiff, pnm, pam, pfm, npy or raw; default: by the "
                   "output's extension, else that of the input"),

@@ -3,8 +3,11 @@
 
 #include "warp_kernel.h"
 
+/* Without area, the last: a map says where pixels lie, but not what they cover. */
+static const char *const interp_names[] = {"nearest", "linear", "cubic", "lanczos3", NULL};
+
 static const tamis_param params[] = {
-    WARP_PARAMS(struct tamis_remap),
+    WARP_PARAMS_INTERP(struct tamis_remap, interp_names, TAMIS_INTERP_LANCZOS3),
 };
 
 static tamis_status check_map(const tamis_node *node)

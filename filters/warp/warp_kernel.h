@@ -117,10 +117,11 @@ extern const tamis_kernel *const tamis_priv_warp_kernels_all[];
     TAMIS_PARAM(S, size, .def = WARP_SAME, .min = 1, .max = 50000000, .unit = "px",                \
                 .words = tamis_priv_warp_sizes,                                                    \
                 .doc = "size of the result; fit: what holds the whole picture")
-#define WARP_PARAMS(S)                                                                             \
-    TAMIS_PARAM(S, interp, .def = TAMIS_INTERP_LINEAR, .max = TAMIS_INTERP_COUNT - 1,              \
-                .choices = tamis_priv_interp_names, .unit = "",                                    \
-                .doc = "how values between pixels are found"),                                     \
+#define WARP_PARAMS(S) WARP_PARAMS_INTERP(S, tamis_priv_interp_names, TAMIS_INTERP_COUNT - 1)
+/* With names of interp up to last. */
+#define WARP_PARAMS_INTERP(S, names, last)                                                         \
+    TAMIS_PARAM(S, interp, .def = TAMIS_INTERP_LINEAR, .max = (last), .choices = (names),          \
+                .unit = "", .doc = "how values between pixels are found"),                         \
         TAMIS_PARAM(S, cubic_a, .def = -0.5, .min = -1, .max = 0, .unit = "",                      \
                     .doc = "slope of interp=cubic at 1: -0.5 Catmull-Rom, -0.75 as OpenCV"),       \
         TAMIS_PARAM_BORDER(S),                                                                     \

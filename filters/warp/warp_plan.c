@@ -267,12 +267,6 @@ static tamis_status check_wish(tamis_node *node, const struct warp_wish *wish)
             "%s: border = valid is not possible, a warp has no window that fits; "
             "allowed: reflect101, reflect, replicate, wrap, constant",
             wish->name);
-    if (wish->interp == TAMIS_INTERP_AREA && wish->kind == WARP_MAP)
-        return tamis_priv_fail(
-            node->ctx, TAMIS_ERR_ARGUMENT,
-            "%s: interp = area is not possible, a map says where pixels lie but "
-            "not what area they cover; allowed: nearest, linear, cubic, lanczos3",
-            wish->name);
     return TAMIS_OK;
 }
 

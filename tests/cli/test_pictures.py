@@ -168,6 +168,24 @@ class Raw(Case):
 
 
 class Guide(Case):
+    def test_map(self):
+        """remap takes each pixel from where --guide says; here: from the other side."""
+        self.write("a.pgm", pgm_bytes(5, 3, pattern(5, 3)))
+        places = b"".join(struct.pack("<ff", 4 - x, y) for y in range(3) for x in range(5))
+        head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 5, 2), }"
+        head += b" " * (-(len(head) + 11) % 64) + b"\n"
+        self.write("map.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + places)
+        self.tamis("remap", "a.pgm", "--guide", "map.npy", "-o", "b.pgm")
+        self.assertEqual(read_pgm(self.path("b.pgm"))[2],
+                         b"".join(bytes(row[::-1]) for row in pattern(5, 3)))
+        for way in (["remap"], ["run", "remap"]):
+            err = self.tamis(*way, "a.pgm", "-o", "x.pgm", code=2).err
+            self.assertIn("remap needs a second picture: give --guide FILE", err)
+        err = self.tamis("remap", "--interp", "area", "a.pgm", "--guide", "map.npy", "-o", "x.pgm",
+                         code=2).err
+        self.assertIn("allowed: nearest, linear, cubic, lanczos3", err)
+        self.assertIn("--guide FILE", self.tamis("help", "remap").text)
+
     def test_guide(self):
         self.write("a.pgm", pgm_bytes(20, 15, pattern(20, 15, seed=1)))
         self.write("flat.pgm", pgm_bytes(20, 15, [bytes([50] * 20)] * 15))
