@@ -320,7 +320,10 @@ tool_report tool_job_file(tool_job *job, const tool_file *file)
     report.code = *tool_cancel_flag() ? TOOL_INTERRUPTED : tool_exit_code(status);
     /* The library's texts about files name the file; those about parameters do not know it. */
     int named = strstr(t->error, file->in) || strstr(t->error, file->out);
-    snprintf(report.message, sizeof(report.message), "%s%s%s", named ? "" : file->in,
-             named ? "" : ": ", t->error[0] ? t->error : tamis_status_name(status));
+    char hint[256] = "";
+    if (status == TAMIS_ERR_UNSUPPORTED)
+        tool_type_hint(job, &report, hint, sizeof(hint));
+    snprintf(report.message, sizeof(report.message), "%s%s%s%s", named ? "" : file->in,
+             named ? "" : ": ", t->error[0] ? t->error : tamis_status_name(status), hint);
     return report;
 }

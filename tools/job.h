@@ -50,6 +50,10 @@ void tool_job_end(tool_job *job);
 /* Filters one file into another; all pages. Says nothing: the report does. */
 tool_report tool_job_file(tool_job *job, const tool_file *file);
 
+/* After a writer has refused the samples of a result: how the chain would give others, where a
+ * filter of it chose them by itself; else empty. */
+void tool_type_hint(const tool_job *job, const tool_report *report, char *buf, size_t size);
+
 /* The options that go to the reader and the writer. */
 tamis_read_options tool_read_options(const tool *t);
 tamis_write_options tool_write_options(const tool *t);

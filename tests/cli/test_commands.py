@@ -252,6 +252,27 @@ class Chains(Case):
         self.tamis("explain", "gaussian", "--type", "u9", code=2)
 
 
+class Types(Case):
+    """Filters that widen samples, and formats that cannot hold those."""
+
+    def test_hint(self):
+        wide = (["laplacian"], ["sobel", "--output", "dx"], ["scharr", "--output", "dy"],
+                ["prewitt", "--output", "dx"], ["run", "gaussian,laplacian"])
+        for way in wide:
+            err = self.tamis(*way, "in.png", "-o", "x.png", code=5).err
+            self.assertIn("png cannot hold s16 samples in 3 channels (tiff", err)
+            self.assertIn(" makes s16 of u8: with its parameter type=same the result is u8", err)
+        self.tamis("laplacian", "--type", "same", "in.png", "-o", "x.png")
+        # An angle is no whole number, and other samples are not for type=same to choose.
+        for way in (["sobel", "--output", "direction"], ["laplacian", "--type", "s16"]):
+            err = self.tamis(*way, "in.png", "-o", "y.png", code=5).err
+            self.assertIn("cannot hold", err)
+            self.assertNotIn("type=same", err)
+        err = self.tamis("laplacian", "in.png", "-o", "y.pfm", code=5).err
+        self.assertNotIn("type=same", err)
+        self.assertNotIn("y.p", "".join(self.names()))
+
+
 class Kernels(Case):
     """Numbers from the command line and from files."""
 
