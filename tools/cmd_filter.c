@@ -186,8 +186,12 @@ static int apply_setting(tool *t, const tool_setting *setting, void *params)
             return TOOL_READ;
     }
     tamis_status status = tamis_filter_set(t->ctx, t->filter, params, setting->param->name, text);
+    if (!numbers)
+        return status ? tool_fail(t, status) : TOOL_OK;
     free(numbers);
-    return status ? tool_fail(t, status) : TOOL_OK;
+    if (status)
+        tool_error(t, "%s: %s", setting->text + 1, t->error);
+    return tool_exit_code(status);
 }
 
 static int apply_settings(tool *t, void *params)

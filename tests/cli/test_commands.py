@@ -332,6 +332,9 @@ class Kernels(Case):
                 err = self.tamis(*way, "in.png", "-o", "x.png", code=3).err
                 self.assertIn(says, err)
                 self.assertIn(name + ": cannot read numbers: ", err)
+        self.write("large", b"1 1e10\n")
+        err = self.tamis("convolve", "--kernel", "@large", "in.png", "-o", "x.png", code=2).err
+        self.assertIn("large: convolve: kernel = 1,1e10 is not allowed", err)
         self.assertNotIn("x.png", self.names())
 
 
