@@ -147,6 +147,7 @@ static void canny_c(const tamis_tile *t, const void *coef, void *scratch)
                 ((uint8_t *)t->dst[p])[y * t->dst_stride[p] + x] =
                     (uint8_t)class_at(&of_floats, k, y, x);
     }
+    canny_widen(t, k);
 }
 
 static const tamis_kernel canny_kernels_c[] = {
@@ -257,6 +258,7 @@ static tamis_status plan(tamis_node *node)
     node->stage = "canny";
     node->planar = 1;
     node->out.type = TAMIS_U8;
+    k->widens = tamis_priv_node_result(node) == TAMIS_F32;
     node->halo = (tamis_halo){halo, halo, halo, halo};
     node->border = opencv ? TAMIS_BORDER_REPLICATE : p->border;
     node->border_value = tamis_value_resolve(p->border_value, node->in.type);

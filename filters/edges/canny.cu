@@ -113,9 +113,9 @@ static __device__ __forceinline__ void classify_down(const args<T> &a, int i, in
     int first = y + a.source.shift_y - R - 1, rows = min(a.h - y, (int)ROWS);
     Reader in(a.source, blockIdx.y, i + a.source.shift_x, first);
     sobel_taps<R> taps = {};
-    float across[2 * R + 1][6], smoothed[2 * R + 1][6];
-    size m[3][6];
-    int way[4], next_way[4];
+    float across[2 * R + 1][6] = {}, smoothed[2 * R + 1][6] = {};
+    size m[3][6] = {};
+    int way[4] = {}, next_way[4] = {};
     char *out = a.halves + blockIdx.y * a.plane_bytes + (int64_t)y * a.stride + i / 4;
 #pragma unroll UNROLL
     for (int v = 0; v < ROWS + 2 * R + 2; v++) {
@@ -275,6 +275,8 @@ __global__ void __launch_bounds__(32 * TILE_WARPS) unite(canny_tiles t)
     canny_unite_tile(canny_plane(t, blockIdx.y), tx, ty);
 }
 
+/* T: what the engine wants for results, bytes or, where color was multiplied by alpha, floats. */
+template <typename T>
 __global__ void __launch_bounds__(32 * TILE_WARPS) write_edges(canny_tiles t, tamis_output out)
 {
     int tx, ty;
@@ -289,7 +291,7 @@ __global__ void __launch_bounds__(32 * TILE_WARPS) write_edges(canny_tiles t, ta
         halves |= (__shfl_sync(~0u, edge, 4 * v + lane / 8) >> lane % 8 * 4 & 15) << 4 * v;
     char *row = tamis_row<char>(out, blockIdx.y, y);
     int64_t stride = 4 * out.stride[blockIdx.y];
-    if (t.aligned && x + 4 <= t.w) {
+    if (sizeof(T) == 1 && t.aligned && x + 4 <= t.w) {
 #pragma unroll
         for (int v = 0; v < 8; v++) {
             unsigned half = halves >> 4 * v & 15;
@@ -302,7 +304,7 @@ __global__ void __launch_bounds__(32 * TILE_WARPS) write_edges(canny_tiles t, ta
 #pragma unroll 1
     for (; y < t.h && y < 32 * ty + 32; y += 4, row += stride, halves >>= 4)
         for (int c = 0; c < 4 && x + c < t.w; c++)
-            row[(int64_t)(x + c) * out.pitch] = (char)(halves >> c & 1 ? 255 : 0);
+            ((T *)(void *)row)[(int64_t)(x + c) * out.pitch] = (T)(halves >> c & 1 ? 255 : 0);
 }
 
 /* ---- launches */
@@ -488,6 +490,7 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
 static tamis_status finish(const tamis_gpu_work *w, const tamis_node *node, const void *,
                            tamis_gpu_fault *fault)
 {
+    tamis_output out = tamis_output_of(w);
     canny_tiles t = layout_of_work(w, node).tiles;
     dim3 grid = tamis_grid(t.blocks, t.down, w->written);
     t.aligned = w->dst_pitch == 1 && w->aligned >= 4;
@@ -499,7 +502,10 @@ static tamis_status finish(const tamis_gpu_work *w, const tamis_node *node, cons
     status = tamis_cuda_launched("canny union", fault);
     if (status != TAMIS_OK)
         return status;
-    TAMIS_LAUNCH(write_edges, grid, 32 * TILE_WARPS, 0, w->stream, t, tamis_output_of(w));
+    if (tamis_priv_node_result(node) == TAMIS_F32)
+        TAMIS_LAUNCH(write_edges<float>, grid, 32 * TILE_WARPS, 0, w->stream, t, out);
+    else
+        TAMIS_LAUNCH(write_edges<uint8_t>, grid, 32 * TILE_WARPS, 0, w->stream, t, out);
     return tamis_cuda_launched("canny edges", fault);
 }
 

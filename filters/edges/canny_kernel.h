@@ -20,6 +20,7 @@ typedef struct canny_coef {
     int exact;           /* slopes are integers of 16 bits, the rest exact */
     int sixteenth;       /* slopes are divided by 16 and rounded, ties to even */
     int nothing_beyond;  /* magnitudes outside the picture are 0 */
+    int widens;          /* results are wanted as floats: color was multiplied by alpha */
     int32_t w, h;        /* of the picture */
     double low, high;    /* that the magnitude, for L2 its square, must exceed; exact in binary32 or
                             whole */
@@ -49,6 +50,18 @@ static inline size_t canny_rows_bytes(const canny_coef *k, int w, int h)
     size_t rows = (size_t)h + 2 * (size_t)canny_halo(k);
     return (2 * rows + 1) * canny_row_floats(k, w) * sizeof(float) + 2 * rows * sizeof(void *) +
            128;
+}
+
+/* Turns the bytes at the front of a tile's rows into floats, where those are wanted. */
+static inline void canny_widen(const tamis_tile *t, const canny_coef *k)
+{
+    for (int p = 0; k->widens && p < (k->luma ? 1 : t->planes); p++)
+        for (int y = 0; y < t->h; y++) {
+            const uint8_t *from = (const uint8_t *)t->dst[p] + y * t->dst_stride[p];
+            float *to = (float *)(void *)((char *)t->dst[p] + y * t->dst_stride[p]);
+            for (int x = t->w - 1; x >= 0; x--) /* from the end, as a float covers later bytes */
+                to[x] = from[x];
+        }
 }
 
 /* Turns weak pixels connected to strong ones into 255 and the others into 0. */

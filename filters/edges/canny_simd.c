@@ -423,6 +423,7 @@ TAMIS_INLINE void any_canny(const tamis_tile *t, const canny_coef *k, char *scra
                 column(&w, SQUARES_16, dst, t->dst_stride[p]);
         }
     }
+    canny_widen(t, k);
 }
 
 #define KERNEL(type, suffix)                                                                       \

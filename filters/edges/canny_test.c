@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Canny's last step against a plain flood, on pictures that make edges wander, for any number of
- * threads. */
+ * threads; and what alpha does. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,8 +124,64 @@ static void try_size(tamis_pool *pool, test_rng *rng, int w, int h, int step)
     free(c.data);
 }
 
+/* ---- alpha */
+
+/* Edges of a picture of squares, as bytes of the first channel. */
+static void find_edges(const char *cpu, tamis_format format, const char *chain, uint8_t *edges)
+{
+    tamis_ctx_options o = {.threads = 1, .cpu = cpu};
+    tamis_ctx *ctx = NULL;
+    tamis_image src, dst;
+    tamis_graph *graph = NULL;
+    tamis_plan *plan = NULL;
+    if (tamis_ctx_create(&o, &ctx) || tamis_image_create(ctx, format, 40, 30, &src) ||
+        tamis_graph_parse(ctx, chain, &graph) ||
+        tamis_plan_create(ctx, graph, format, 40, 30, NULL, &plan) ||
+        tamis_image_create(ctx, tamis_plan_format(plan), 40, 30, &dst))
+        abort();
+    for (int y = 0; y < 30; y++)
+        for (int x = 0; x < 40 * format.channels; x++) {
+            int alpha = format.alpha && x % format.channels == format.channels - 1;
+            int bright = x / format.channels / 8 % 2 != y / 8 % 2;
+            ((uint8_t *)tamis_image_row(&src, 0, y))[x] = alpha || bright ? 255 : 20;
+        }
+    if (tamis_plan_run(plan, &src, &dst, NULL))
+        abort();
+    for (int y = 0; y < 30; y++)
+        for (int x = 0; x < 40; x++)
+            edges[40 * y + x] = ((uint8_t *)tamis_image_row(&dst, 0, y))[x * dst.format.channels];
+    tamis_plan_free(&plan);
+    tamis_graph_free(&graph);
+    tamis_image_unref(&src);
+    tamis_image_unref(&dst);
+    tamis_ctx_free(&ctx);
+}
+
+/* Where all is opaque, alpha changes nothing. */
+static void try_opaque(const char *cpu, const char *chain)
+{
+    tamis_format rgb = {TAMIS_U8, 3, TAMIS_PACKED, TAMIS_ALPHA_NONE};
+    tamis_format rgba = {TAMIS_U8, 4, TAMIS_PACKED, TAMIS_ALPHA_STRAIGHT};
+    uint8_t want[40 * 30], got[40 * 30];
+    int found = 0;
+    find_edges(cpu, rgb, chain, want);
+    find_edges(cpu, rgba, chain, got);
+    for (int i = 0; i < 40 * 30; i++)
+        found += want[i] == 255;
+    if (found > 100 && memcmp(want, got, sizeof want) == 0) {
+        passed++;
+        return;
+    }
+    failed++;
+    printf("FAIL %s on %s: an opaque picture has other edges than one without alpha\n", chain, cpu);
+}
+
 int main(void)
 {
+    try_opaque("c", "canny=low=50:high=100");
+    try_opaque("base", "canny=low=50:high=100");
+    try_opaque("base", "canny=low=50:high=100:color=separate");
+    try_opaque("c", "canny=low=50:high=100:color=separate");
     static const int sizes[][2] = {{1, 1},    {1, 700},   {700, 1},   {64, 64},
                                    {65, 129}, {127, 300}, {130, 513}, {515, 260}};
     tamis_ctx *ctx = NULL;
