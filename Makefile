@@ -4,7 +4,9 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
-CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+# The CUDA module: AUTO builds it where nvcc is found, which takes minutes; ON, OFF.
+CUDA ?= AUTO
+CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DTAMIS_CUDA=$(CUDA)
 
 all: configure ## build everything into build/, installing nothing
 	cmake --build $(BUILD) -j $(JOBS)
@@ -23,7 +25,7 @@ demo: setup configure ## filter a noisy photo; writes build/demo/ and says where
 
 test: ## install what the tests need and run all of them
 	sh scripts/setup.sh test
-	$(MAKE) all
+	$(MAKE) all CUDA=OFF # kernels for GPUs are tested as the CPU runs them
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
 bench: all ## time tamis beside its peers (see bench/README.md)

@@ -250,7 +250,7 @@ static __device__ __forceinline__ void go_down(const position<T> &at, const Taps
     int y = at.y + a.source.shift_y - R, rows = at.rows();
     Reader in(a.source, at.plane, at.i + a.source.shift_x, y);
     P p = at.template first<P>();
-    float across[2 * R + 1][4], smoothed[2 * R + 1][4];
+    float across[2 * R + 1][4] = {}, smoothed[2 * R + 1][4] = {};
 #pragma unroll UNROLL
     for (int v = 0; v < ROWS + 2 * R; v++) {
         if (UNROLL == 1 && v - 2 * R >= rows)

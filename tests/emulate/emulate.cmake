@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The CUDA module compiled for the CPU, for tests where there is no GPU.
+if(NOT TAMIS_EMULATE)
+  return()
+endif()
 include(CheckLanguage)
 check_language(CXX)
 if(NOT CMAKE_CXX_COMPILER)
