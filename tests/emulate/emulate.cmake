@@ -27,6 +27,10 @@ target_compile_definitions(tamis_cuda_emulated PRIVATE TAMIS_EMULATE)
 # Signed integers wrap on a GPU.
 target_compile_options(tamis_cuda_emulated PRIVATE -fwrapv -U_FORTIFY_SOURCE -Wno-unused-function
                        -Wno-unknown-pragmas -Wno-shadow -Wno-pedantic -Wno-pass-failed -g1)
+# Programs in C bring no part of the sanitizer that is for C++ alone.
+if(TAMIS_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(tamis_cuda_emulated PRIVATE -fno-sanitize=function,vptr)
+endif()
 target_include_directories(tamis_cuda_emulated PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/emulate
                            ${TAMIS_PUBLIC_INCLUDES} ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/cuda)
 set(TAMIS_EMULATED ${CMAKE_BINARY_DIR}/tests/tamis_cuda_emulated.so)
