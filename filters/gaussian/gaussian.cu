@@ -183,11 +183,6 @@ struct centered { /* f32 */
     typedef float sum;
     enum { ROWS = 4 };
 
-    static __device__ __forceinline__ float finish(float total, float plain)
-    {
-        return isfinite(total) ? total : plain;
-    }
-
     static __device__ __forceinline__ void columns(const columns_of<float> &in, int y,
                                                    const struct taps &t, sum (*out)[4])
     {
