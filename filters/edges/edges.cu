@@ -6,9 +6,6 @@
 
 enum { ACROSS = 32, DOWN = 4, ROWS = 8 }; /* threads of a block; rows of a thread */
 
-/* What of the slopes becomes the result. */
-enum from { FROM_DX, FROM_DY, FROM_L1, FROM_L2, FROM_ANGLE };
-
 /* What a kernel was made for. */
 enum purpose {
     ANY,   /* all but angles */
@@ -360,20 +357,6 @@ template <typename T, int F> __global__ void __launch_bounds__(ACROSS *DOWN) lap
 
 /* ---- launches */
 
-static int from_of(const edges_coef *k)
-{
-    switch (k->output) {
-    case TAMIS_GRADIENT_DX:
-        return FROM_DX;
-    case TAMIS_GRADIENT_DY:
-        return FROM_DY;
-    case TAMIS_GRADIENT_MAGNITUDE:
-        return k->norm == TAMIS_GRADIENT_L1 ? FROM_L1 : FROM_L2;
-    default:
-        return FROM_ANGLE;
-    }
-}
-
 static int bytes_of(tamis_type type)
 {
     return type == TAMIS_U8 ? 1 : type == TAMIS_F32 ? 4 : 2;
@@ -385,7 +368,7 @@ template <typename T> static args<T> args_of(const tamis_gpu_work *w, const edge
     a.source = edges_source_of<T>(w, k->luma);
     a.out = tamis_output_of(w);
     a.taps.taps = k->taps;
-    a.from = from_of(k);
+    a.from = tamis_priv_edges_from(k);
     a.corners = k->kind == EDGES_LAPLACIAN8;
     a.result = k->result;
     a.scale = k->scale;
@@ -475,23 +458,6 @@ static tamis_status start_form(const tamis_gpu_work *w, const edges_coef *k, tam
     return start_slopes<T, F, ANY>(w, k, a, fault);
 }
 
-/* Packed pixels whose alpha the result has not: planes that lie in one another. */
-template <typename T>
-static tamis_gpu_work without_alpha(const tamis_gpu_work *w, const tamis_node *node,
-                                    const edges_coef *k)
-{
-    tamis_gpu_work apart = *w;
-    apart.planes = apart.written = apart.dst_pitch = node->out.channels;
-    apart.step = 1;
-    for (int c = 0; c < node->out.channels; c++) {
-        apart.src.data[c] = w->src.data[0] + (size_t)c * sizeof(T);
-        apart.src.stride[c] = w->src.stride[0];
-        apart.dst.data[c] = w->dst.data[0] + c * bytes_of(k->result);
-        apart.dst.stride[c] = w->dst.stride[0];
-    }
-    return apart;
-}
-
 template <typename T>
 static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, const void *,
                            tamis_gpu_fault *fault)
@@ -499,10 +465,8 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
     const edges_coef *k = (const edges_coef *)node->coef;
     if (k->luma)
         return start_form<T, APART>(w, k, fault);
-    if (w->step > node->out.channels) {
-        tamis_gpu_work apart = without_alpha<T>(w, node, k);
-        return start_form<T, APART>(&apart, k, fault);
-    }
+    if (w->src_pitch > w->step)
+        return start_form<T, APART>(w, k, fault);
     if (w->step > 1)
         return start_form<T, SPACED>(w, k, fault);
     return start_form<T, SIDE_BY_SIDE>(w, k, fault);

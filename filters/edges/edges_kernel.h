@@ -114,4 +114,21 @@ extern const char *const tamis_priv_edges_color_names[];
                 .choices = tamis_priv_edges_color_names, .unit = "",                               \
                 .doc = "each channel alone, or the luma of RGB")
 
+/* What of the slopes becomes the result. */
+enum { FROM_DX, FROM_DY, FROM_L1, FROM_L2, FROM_ANGLE };
+
+static inline int tamis_priv_edges_from(const edges_coef *k)
+{
+    switch (k->output) {
+    case TAMIS_GRADIENT_DX:
+        return FROM_DX;
+    case TAMIS_GRADIENT_DY:
+        return FROM_DY;
+    case TAMIS_GRADIENT_MAGNITUDE:
+        return k->norm == TAMIS_GRADIENT_L1 ? FROM_L1 : FROM_L2;
+    default:
+        return FROM_ANGLE;
+    }
+}
+
 #endif

@@ -4,23 +4,6 @@
  * result. */
 #include "edges_simd.h"
 
-/* What of a block's slopes becomes its result. */
-enum { FROM_DX, FROM_DY, FROM_L1, FROM_L2, FROM_ANGLE };
-
-static int from_of(const edges_coef *k)
-{
-    switch (k->output) {
-    case TAMIS_GRADIENT_DX:
-        return FROM_DX;
-    case TAMIS_GRADIENT_DY:
-        return FROM_DY;
-    case TAMIS_GRADIENT_MAGNITUDE:
-        return k->norm == TAMIS_GRADIENT_L1 ? FROM_L1 : FROM_L2;
-    default:
-        return FROM_ANGLE;
-    }
-}
-
 /* ---- slopes to values in binary32 */
 
 TAMIS_INLINE tv_f32 splat(float v)
@@ -188,7 +171,7 @@ TAMIS_INLINE void store_any(const edges_coef *k, int from, int wide, const void 
 TAMIS_INLINE void store_from(const edges_coef *k, int wide, const void *gx, const void *gy, int n,
                              char *dst)
 {
-    switch (from_of(k)) {
+    switch (tamis_priv_edges_from(k)) {
     case FROM_DX:
         store_any(k, FROM_DX, wide, gx, gy, n, dst);
         break;
@@ -208,7 +191,7 @@ TAMIS_INLINE void store_from(const edges_coef *k, int wide, const void *gx, cons
 
 static void store_16(const edges_coef *k, const int16_t *gx, const int16_t *gy, int n, char *dst)
 {
-    int from = from_of(k);
+    int from = tamis_priv_edges_from(k);
     if (from <= FROM_DY && k->result == TAMIS_S16 && is_plain(k))
         memcpy(dst, from == FROM_DX ? gx : gy, (size_t)n * sizeof *gx);
     else
@@ -232,7 +215,7 @@ typedef struct source {
 
 static unsigned want_of(const edges_coef *k)
 {
-    int from = from_of(k);
+    int from = tamis_priv_edges_from(k);
     return from == FROM_DX ? WANT_DX : from == FROM_DY ? WANT_DY : WANT_DX | WANT_DY;
 }
 

@@ -33,10 +33,11 @@ typedef struct tamis_gpu_planes {
 
 /* One launch: a part of a node's output.
  *
- * For a node that asked for planar rows there are `planes` planes to read and `written` to write,
- * and neighboring pixels of a plane are src_pitch and dst_pitch samples apart. For others planes ==
- * written, all are treated alike, and a pixel has `step` samples side by side, which are all
- * filtered: sample c of pixel (x, y) is at x * step + c of row y, and so in the result.
+ * For a node that asked for planar rows, or whose packed pixels lose their alpha, there are
+ * `planes` planes to read and `written` to write, and neighboring pixels of a plane are src_pitch
+ * and dst_pitch samples apart. For others planes == written, all are treated alike, and a pixel has
+ * `step` samples side by side, which are all filtered: sample c of pixel (x, y) is at x * step + c
+ * of row y, and so in the result.
  *
  * Coordinates are those of the node's input and output image. The input is complete where the plan
  * said that the part depends on it; samples of the image a little beyond that may be read but not

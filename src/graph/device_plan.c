@@ -132,8 +132,10 @@ tamis_status tamis_priv_device_plan(tamis_plan *plan)
     tamis_status status = d->backend->enter(d->gpu, &fault);
     if (status != TAMIS_OK)
         return tamis_priv_fail(ctx, status, "%s: %s", d->name, fault.text);
-    for (int k = 0; k < plan->count; k++)
+    for (int k = 0; k < plan->count; k++) {
+        tamis_priv_step_make_outside(&plan->steps[k]);
         TAMIS_TRY(prepare_step(plan, k));
+    }
     return TAMIS_OK;
 }
 

@@ -204,19 +204,6 @@ static tamis_status as_wanted(struct session *s, const struct held *in, tamis_ty
 
 /* ---- one step */
 
-static float outside_value(const tamis_step *step, int c)
-{
-    const tamis_node *n = &step->node;
-    double range = tamis_type_range(n->in.type), value = n->border_value;
-    if (step->fetch.premultiply && c < n->in.channels - 1)
-        value *= n->border_value / range;
-    float as_float = (float)value;
-    float sample[1]; /* large enough for any type */
-    step->fetch.loops->convert(sample, n->work, &as_float, TAMIS_F32, 1);
-    step->fetch.loops->convert(&as_float, TAMIS_F32, sample, n->work, 1);
-    return as_float;
-}
-
 static int largest_power(uintptr_t bits)
 {
     int power = 1;
@@ -244,7 +231,9 @@ static void fill_work(const tamis_step *step, const struct operands *o, tamis_re
                       tamis_gpu_planes *frames, tamis_gpu_work *w)
 {
     const tamis_node *n = &step->node;
-    int planar = n->planar, now = n->frames, valid = n->border == TAMIS_BORDER_VALID;
+    /* Packed pixels whose alpha the result has not are planes that lie in one another, too. */
+    int drops = n->in.layout == TAMIS_PACKED && n->out.channels < n->in.channels;
+    int planar = n->planar || drops, now = n->frames, valid = n->border == TAMIS_BORDER_VALID;
     const struct held *helds[2 * TAMIS_MAX_FRAMES + 3] = {&o->out};
     int held_count = 1, pitch = 1;
     *w = (tamis_gpu_work){.part = part,
@@ -257,11 +246,11 @@ static void fill_work(const tamis_step *step, const struct operands *o, tamis_re
                           .border = n->border,
                           .frame = frames};
     for (int c = 0; c < n->in.channels; c++)
-        w->outside[c] = outside_value(step, c);
+        w->outside[c] = (float)step->outside[c];
     int packed = n->in.layout == TAMIS_PACKED;
     int hides = n->in.channels - (planar || !packed ? step->filtered : n->in.channels);
     w->planes = planar || !packed ? n->in.channels - hides : 1;
-    w->written = planar ? step->written : w->planes;
+    w->written = n->planar ? step->written : w->planes;
     w->step = planar || !packed ? 1 : n->in.channels;
     for (int f = 0; f <= 2 * now; f++) {
         if (!o->in[f].exists)

@@ -190,11 +190,10 @@ static tamis_status make_constants(tamis_plan *plan, const tamis_step *s, tamis_
     return TAMIS_OK;
 }
 
-/* The value as a sample of the work type would hold it. */
-static void make_outside(tamis_step *s)
+void tamis_priv_step_make_outside(tamis_step *s)
 {
     const tamis_fetch *f = &s->fetch;
-    for (int p = 0; p < f->planes; p++) {
+    for (int p = 0; p < s->node.in.channels; p++) {
         float as_float = (float)value_in_plane(f, p, s->node.border_value);
         float sample[1]; /* large enough for any type */
         f->loops->convert(sample, f->work, &as_float, TAMIS_F32, 1);
@@ -226,7 +225,7 @@ static tamis_status make_whole(tamis_plan *plan, tamis_format format, int32_t w,
 static tamis_status make_gather(tamis_plan *plan, tamis_step *s)
 {
     const tamis_node *n = &s->node;
-    make_outside(s);
+    tamis_priv_step_make_outside(s);
     if (!s->convert_in)
         return TAMIS_OK;
     tamis_format format = {n->work, n->in.channels,
