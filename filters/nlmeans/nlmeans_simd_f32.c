@@ -208,7 +208,7 @@ TAMIS_INLINE void add_row(const field *f, const shares *s, int group, int planes
     tv_f32 *sums = f->sums + (ptrdiff_t)s->y * f->run * (planes + 1);
     ptrdiff_t here = s->y * f->row, there = s->v * f->row;
     for (ptrdiff_t i = 0; i < f->run; i++, sums += planes + 1) {
-        tv_f32 w[GROUP], weight = sums[planes];
+        tv_f32 w[GROUP] = {0}, weight = sums[planes];
         for (int g = 0; g < group; g++) {
             w[g] = s->w[g][i];
             weight += w[g];
