@@ -100,63 +100,6 @@ tamis_rect tamis_priv_segment_need(const tamis_plan *plan, const tamis_segment *
     return part;
 }
 
-/* ---- tiles */
-
-static int clamp(int v, int lo, int hi)
-{
-    return v < lo ? lo : v > hi ? hi : v;
-}
-
-/* Equal parts of at most size. */
-static int even_tile(int32_t length, int size)
-{
-    int64_t parts = ((int64_t)length + size - 1) / size;
-    return (int)((length + parts - 1) / parts);
-}
-
-/* Kernels work through bands of 16 rows: 17 would cost as much as 32. */
-static int whole_bands(int height)
-{
-    return height < 16 ? height : (height + 8) / 16 * 16;
-}
-
-/* Below this, padding rows and recomputing halos would cost more than idle threads. A window higher
- * than a tile pads the same rows of the image for each tile, which is little beside filtering. */
-static int least_height(const tamis_node *last, int inner_halo)
-{
-    int own = last ? (last->halo.top + last->halo.bottom) / 2 : 0;
-    int halo =
-        clamp(own, inner_halo, TAMIS_PLAN_TILE_H > inner_halo ? TAMIS_PLAN_TILE_H : inner_halo);
-    return halo > 16 ? halo : 16;
-}
-
-static void choose_tile(const tamis_plan *plan, tamis_segment *segment,
-                        const tamis_plan_options *options)
-{
-    int32_t w, h;
-    tamis_priv_plan_size(plan, segment->end, &w, &h);
-    const tamis_node *last = segment->end ? &plan->steps[segment->end - 1].node : NULL;
-    int tw = last ? last->tile_w : TAMIS_PLAN_TILE_W, th = last ? last->tile_h : TAMIS_PLAN_TILE_H;
-    int halo_w = 0, halo_h = 0; /* what inner steps compute beyond the tile */
-    for (int k = segment->first + 1; k < segment->end; k++) {
-        halo_w += plan->steps[k].node.halo.left + plan->steps[k].node.halo.right;
-        halo_h += plan->steps[k].node.halo.top + plan->steps[k].node.halo.bottom;
-    }
-    tw = clamp(tw, 2 * clamp(halo_w, 1, 1 << 20), 1 << 24);
-    th = clamp(th, 2 * clamp(halo_h, 1, 1 << 20), 1 << 24);
-    tw = even_tile(w, tw);
-    /* Every thread should find a few tiles. */
-    int64_t across = ((int64_t)w + tw - 1) / tw;
-    int64_t share = last ? last->tile_share : 4;
-    int64_t wanted = (share * tamis_ctx_threads(plan->ctx) + across - 1) / across;
-    int64_t low = (h + wanted - 1) / wanted;
-    if (tamis_ctx_threads(plan->ctx) > 1 && th > low)
-        th = clamp(whole_bands((int)low), least_height(last, halo_h), th);
-    th = even_tile(h, th);
-    segment->tile_w = options->tile_w > 0 ? (options->tile_w < w ? options->tile_w : w) : tw;
-    segment->tile_h = options->tile_h > 0 ? (options->tile_h < h ? options->tile_h : h) : th;
-}
-
 /* ---- the whole */
 
 static tamis_status check_guide(tamis_plan *plan, const tamis_graph *graph)
@@ -217,7 +160,7 @@ static tamis_status compile(tamis_plan *plan, const tamis_graph *graph,
     if (on_device)
         return TAMIS_OK;
     for (int i = 0; i < plan->segment_count; i++)
-        choose_tile(plan, &plan->segments[i], options);
+        tamis_priv_segment_choose_tile(plan, &plan->segments[i], options);
     return tamis_priv_plan_reserve(plan);
 }
 

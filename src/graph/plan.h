@@ -103,6 +103,10 @@ tamis_status tamis_priv_step_make(tamis_plan *plan, int k, const tamis_filter *f
 /* The pixels of its input that a step needs for a part of its output. */
 tamis_box tamis_priv_step_need(const tamis_step *step, tamis_rect part);
 
+/* tile.c: sets the segment's tile, its steps being decided. */
+void tamis_priv_segment_choose_tile(const tamis_plan *plan, tamis_segment *segment,
+                                    const tamis_plan_options *options);
+
 /* memory.c: sets the step's outside, the border's value as a sample of the work type holds it, for
  * each channel. */
 void tamis_priv_step_make_outside(tamis_step *s);
