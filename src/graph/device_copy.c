@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pixels on a device: memory for them, the ways there and back, and their forms. */
+#include "core/ctx.h"
+#include "core/mem.h"
+#include "graph/device_session.h"
+
+#define ROW_ALIGNMENT 256
+
+/* ---- memory */
+
+static int64_t pixel_bytes(const tamis_format *f)
+{
+    return (int64_t)tamis_priv_pixel_bytes(f);
+}
+
+int tamis_priv_plane_count(const tamis_format *f)
+{
+    return f->layout == TAMIS_PLANAR ? f->channels : 1;
+}
+
+void tamis_priv_held_move(tamis_held *h, int64_t x, int64_t y)
+{
+    for (int p = 0; p < tamis_priv_plane_count(&h->format); p++)
+        h->planes.data[p] += y * h->planes.stride[p] + x * pixel_bytes(&h->format);
+}
+
+tamis_status tamis_priv_held_make(tamis_session *s, tamis_format format, tamis_rect part,
+                                  tamis_held *out)
+{
+    int32_t left = part.x % 16;
+    int64_t row = ((int64_t)part.w + left) * pixel_bytes(&format);
+    row = (row + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+    size_t plane = tamis_priv_size_mul((size_t)row, (size_t)part.h);
+    size_t size = tamis_priv_size_mul(plane, (size_t)tamis_priv_plane_count(&format));
+    *out = (tamis_held){.format = format, .box = part, .exists = 1};
+    TAMIS_TRY(s->device->backend->alloc(s->device->gpu, s->stream, size, &out->block, &s->fault));
+    for (int p = 0; p < tamis_priv_plane_count(&format); p++) {
+        out->planes.data[p] = (char *)out->block + (size_t)p * plane;
+        out->planes.stride[p] = row;
+    }
+    tamis_priv_held_move(out, left - part.x, -(int64_t)part.y);
+    return TAMIS_OK;
+}
+
+static int32_t smaller(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+tamis_rect tamis_priv_with_slack(tamis_rect r, int32_t w, int32_t h)
+{
+    int32_t left = smaller(r.x, TAMIS_GPU_SLACK_W), top = smaller(r.y, TAMIS_GPU_SLACK_H);
+    int32_t right = smaller(w - r.x - r.w, TAMIS_GPU_SLACK_W);
+    int32_t bottom = smaller(h - r.y - r.h, TAMIS_GPU_SLACK_H);
+    return (tamis_rect){r.x - left, r.y - top, r.w + left + right, r.h + top + bottom};
+}
+
+void tamis_priv_held_drop(tamis_session *s, tamis_held *h)
+{
+    if (h->block)
+        s->device->backend->free(s->device->gpu, s->stream, h->block);
+    *h = (tamis_held){0};
+}
+
+tamis_held tamis_priv_held_of_image(const tamis_image *image, int32_t x, int32_t y)
+{
+    tamis_held h = {.format = image->format, .box = {x, y, image->w, image->h}, .exists = 1};
+    for (int p = 0; p < tamis_image_planes(image); p++) {
+        h.planes.data[p] = image->data[p];
+        h.planes.stride[p] = image->stride[p];
+    }
+    tamis_priv_held_move(&h, -(int64_t)x, -(int64_t)y);
+    return h;
+}
+
+/* ---- from host to device and back */
+
+/* The part of an image in host memory and where it lies on the device. */
+static void make_copy(const tamis_image *image, int p, int32_t x, int32_t y, const tamis_held *h,
+                      tamis_rect part, tamis_gpu_copy *out)
+{
+    int64_t px = pixel_bytes(&image->format);
+    *out =
+        (tamis_gpu_copy){.device = h->planes.data[p] + part.y * h->planes.stride[p] + part.x * px,
+                         .device_stride = h->planes.stride[p],
+                         .host = (char *)image->data[p] + (part.y - y) * (int64_t)image->stride[p] +
+                                 (part.x - x) * px,
+                         .host_stride = image->stride[p],
+                         .bytes = (size_t)((int64_t)part.w * px),
+                         .count = part.h};
+}
+
+tamis_status tamis_priv_held_upload(tamis_session *s, const tamis_image *image, tamis_rect part,
+                                    tamis_held *out)
+{
+    tamis_gpu_copy copy;
+    part = tamis_priv_with_slack(part, image->w, image->h);
+    TAMIS_TRY(tamis_priv_held_make(s, image->format, part, out));
+    for (int p = 0; p < tamis_image_planes(image); p++) {
+        make_copy(image, p, 0, 0, out, part, &copy);
+        TAMIS_TRY(s->device->backend->upload(s->device->gpu, s->stream, &copy, &s->fault));
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tamis_priv_held_download(tamis_session *s, const tamis_held *h, tamis_rect part,
+                                      const tamis_image *image, int32_t x, int32_t y)
+{
+    tamis_gpu_copy copy;
+    for (int p = 0; p < tamis_image_planes(image); p++) {
+        make_copy(image, p, x, y, h, part, &copy);
+        TAMIS_TRY(s->device->backend->download(s->device->gpu, s->stream, &copy, &s->fault));
+    }
+    return TAMIS_OK;
+}
+
+/* ---- other forms of pixels */
+
+void tamis_priv_held_by_channel(const tamis_held *h, tamis_gpu_planes *planes, int *pitch)
+{
+    *planes = h->planes;
+    *pitch = 1;
+    if (h->format.layout == TAMIS_PLANAR)
+        return;
+    *pitch = h->format.channels;
+    for (int c = 1; c < h->format.channels; c++) {
+        planes->data[c] = h->planes.data[0] + (size_t)c * tamis_type_size(h->format.type);
+        planes->stride[c] = h->planes.stride[0];
+    }
+}
+
+tamis_status tamis_priv_held_convert(tamis_session *s, const tamis_held *src, const tamis_held *dst,
+                                     tamis_rect part, int first, tamis_gpu_alpha alpha)
+{
+    tamis_gpu_convert c = {.part = part,
+                           .channels = dst->format.channels,
+                           .first = first,
+                           .alpha = alpha,
+                           .src_type = src->format.type,
+                           .dst_type = dst->format.type,
+                           .stream = s->stream};
+    tamis_gpu_planes planes;
+    tamis_priv_held_by_channel(src, &planes, &c.src_pitch);
+    tamis_priv_held_by_channel(dst, &c.dst, &c.dst_pitch);
+    for (int p = first; p < c.channels; p++) {
+        int from = p + src->format.channels - c.channels;
+        c.src.data[p] = planes.data[from];
+        c.src.stride[p] = planes.stride[from];
+    }
+    return s->device->backend->convert(s->device->gpu, &c, &s->fault);
+}
+
+/* Samples that lie at odd places come to kernels as a copy. */
+int tamis_priv_held_is_aligned(const tamis_held *h)
+{
+    uintptr_t bits = 0;
+    for (int p = 0; p < tamis_priv_plane_count(&h->format); p++)
+        bits |= (uintptr_t)h->planes.data[p] | (uintptr_t)h->planes.stride[p];
+    return bits % tamis_type_size(h->format.type) == 0;
+}

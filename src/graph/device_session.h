@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of a run on a device. */
+#ifndef TAMIS_GRAPH_DEVICE_SESSION_H
+#define TAMIS_GRAPH_DEVICE_SESSION_H
+
+#include "graph/device.h"
+#include "graph/run.h"
+
+/* Pixels of a part of an image, on the device. */
+typedef struct tamis_held {
+    void *block; /* memory to give back; NULL: somebody else's, or none */
+    tamis_format format;
+    tamis_gpu_planes planes;
+    tamis_rect box; /* the part */
+    int exists;
+} tamis_held;
+
+/* One run. */
+typedef struct tamis_session {
+    const tamis_plan *plan;
+    const struct tamis_device_plan *device;
+    const tamis_run_options *options;
+    void *stream;
+    tamis_rect parts[TAMIS_GRAPH_MAX_SIZE + 1]; /* of what goes into each step, and of the result */
+    tamis_gpu_fault fault;
+} tamis_session;
+
+/* ---- device_copy.c: memory, copies, conversions */
+
+/* Memory for a part of an image. Columns that lie at multiples of 16 bytes in an image do so here,
+ * whatever part it is. Errors: as backend.alloc. */
+tamis_status tamis_priv_held_make(tamis_session *s, tamis_format format, tamis_rect part,
+                                  tamis_held *out);
+void tamis_priv_held_drop(tamis_session *s, tamis_held *h);
+
+/* A part of an image of w x h pixels with what kernels may read around it. */
+tamis_rect tamis_priv_with_slack(tamis_rect r, int32_t w, int32_t h);
+
+/* An image on the device whose pixel (0, 0) is pixel (x, y) of what it is a part of. */
+tamis_held tamis_priv_held_of_image(const tamis_image *image, int32_t x, int32_t y);
+
+/* Brings a part of an image in host memory, with slack, to new memory on the device. */
+tamis_status tamis_priv_held_upload(tamis_session *s, const tamis_image *image, tamis_rect part,
+                                    tamis_held *out);
+/* Brings a part to an image in host memory whose corner is (x, y). */
+tamis_status tamis_priv_held_download(tamis_session *s, const tamis_held *h, tamis_rect part,
+                                      const tamis_image *image, int32_t x, int32_t y);
+
+/* From now on pixel (0, 0) is the one that was (x, y). */
+void tamis_priv_held_move(tamis_held *h, int64_t x, int64_t y);
+
+/* Number of planes of a format, and planes by channel with the samples from pixel to pixel. */
+int tamis_priv_plane_count(const tamis_format *format);
+void tamis_priv_held_by_channel(const tamis_held *h, tamis_gpu_planes *planes, int *pitch);
+
+/* Converts the channels from `first` on; of a source with another number of channels, as many of
+ * its last ones. */
+tamis_status tamis_priv_held_convert(tamis_session *s, const tamis_held *src, const tamis_held *dst,
+                                     tamis_rect part, int first, tamis_gpu_alpha alpha);
+
+/* Whether all samples have the alignment of their type. */
+int tamis_priv_held_is_aligned(const tamis_held *h);
+
+/* ---- device_step.c */
+
+/* Step k for one frame: inputs are those of its 2 * node.frames + 1 frames. */
+tamis_status tamis_priv_device_step(tamis_session *s, int k, const tamis_held *inputs,
+                                    const tamis_held *guide, const tamis_held *out);
+
+#endif
