@@ -151,7 +151,8 @@ static tamis_status make_slots(tamis_plan *plan)
     for (int i = 0; i < count; i++) {
         tamis_slot *slot = &plan->slots[i];
         slot->data = tamis_priv_plan_alloc(plan, plan->slot_bytes);
-        if (!slot->data)
+        slot->held = tamis_priv_plan_alloc(plan, ((size_t)plan->count + 1) * sizeof *slot->held);
+        if (!slot->data || !slot->held)
             return no_memory(ctx);
         slot->next = plan->free_slots;
         plan->free_slots = slot;

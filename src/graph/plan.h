@@ -48,6 +48,7 @@ typedef struct tamis_step {
 typedef struct tamis_segment {
     int first, end; /* steps first .. end-1 */
     int tile_w, tile_h;
+    int rolls;        /* tiles go down in columns, and rows that steps have in common stay */
     tamis_image hold; /* the whole result, where it does not go straight into the destination */
 } tamis_segment;
 
@@ -55,6 +56,7 @@ typedef struct tamis_segment {
 typedef struct tamis_slot {
     struct tamis_slot *next;
     char *data;
+    tamis_box *held; /* for each step: what its buffer has of the output of the step before */
 } tamis_slot;
 
 struct tamis_plan {
@@ -106,6 +108,10 @@ tamis_box tamis_priv_step_need(const tamis_step *step, tamis_rect part);
 /* tile.c: sets the segment's tile, its steps being decided. */
 void tamis_priv_segment_choose_tile(const tamis_plan *plan, tamis_segment *segment,
                                     const tamis_plan_options *options);
+/* How many tiles a thread takes at a time of a part of the segment's result: side by side, or one
+ * below the other where the segment rolls. */
+int64_t tamis_priv_segment_group(const tamis_plan *plan, const tamis_segment *segment,
+                                 tamis_rect part);
 
 /* memory.c: sets the step's outside, the border's value as a sample of the work type holds it, for
  * each channel. */

@@ -349,6 +349,29 @@ static void produce_wrapped(const tamis_pass *pass, const tamis_slot *slot, int 
     repeat_period(s, buffer, need, w, h);
 }
 
+/* Computes the rows of box that the buffer does not have from the tile above. */
+static void produce_rows(const tamis_pass *pass, const tamis_slot *slot, int k, int frame,
+                         tamis_box box, const tamis_surface *buffer)
+{
+    tamis_box *held = &slot->held[k];
+    int64_t above = box.y - held->y, end = held->y + held->h;
+    int kept = 0;
+    if (pass->segment->rolls && held->x == box.x && held->w == box.w && above >= 0 && box.y < end) {
+        kept = (int)(end - box.y < box.h ? end - box.y : box.h);
+        for (int p = 0; p < TAMIS_MAX_CHANNELS && buffer->data[p]; p++)
+            for (int y = 0; above > 0 && y < kept; y++)
+                memcpy(buffer->data[p] + y * buffer->stride[p],
+                       buffer->data[p] + (y + above) * buffer->stride[p],
+                       (size_t)box.w * tamis_priv_pixel_bytes(&pass->plan->steps[k].node.in));
+    }
+    *held = box;
+    if (kept == box.h)
+        return;
+    tamis_rect part = {(int32_t)box.x, (int32_t)box.y + kept, box.w, box.h - kept};
+    tamis_surface d = moved(pass->plan->steps[k].node.in, buffer, 0, kept);
+    run_step(pass, slot, k - 1, frame, part, &d);
+}
+
 /* What step k reads of one frame; f counts from 0, the first before. */
 static struct input produce(const tamis_pass *pass, const tamis_slot *slot, int k, int frame,
                             tamis_box need, int f)
@@ -361,8 +384,7 @@ static struct input produce(const tamis_pass *pass, const tamis_slot *slot, int 
         produce_wrapped(pass, slot, k, frame, need, &buffer);
     } else {
         box = tamis_priv_fetch_origin(&s->fetch, need);
-        tamis_rect part = {(int32_t)box.x, (int32_t)box.y, box.w, box.h};
-        run_step(pass, slot, k - 1, frame, part, &buffer);
+        produce_rows(pass, slot, k, frame, box, &buffer);
     }
     struct input input = {.source = previous_source(s, &buffer, box, wrapped)};
     input.direct = !s->convert_in && tamis_priv_fetch_is_inside(&s->fetch, &input.source, need);
@@ -391,6 +413,12 @@ static void run_step(const tamis_pass *pass, const tamis_slot *slot, int k, int 
         run_gather(pass, slot, part, dst);
     else
         run_first_step(pass, slot, frame, part, dst);
+}
+
+void tamis_priv_pull_begin(const tamis_pass *pass, const tamis_slot *slot)
+{
+    for (int k = pass->segment->first; k < pass->segment->end; k++)
+        slot->held[k] = (tamis_box){0};
 }
 
 void tamis_priv_pull(const tamis_pass *pass, const tamis_slot *slot, tamis_rect part,

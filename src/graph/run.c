@@ -11,9 +11,9 @@ struct run {
     tamis_plan *plan;
     const tamis_run_options *options;
     tamis_pass pass;
-    int64_t tiles_x, tiles, group; /* tiles of a row, of the segment, of an item */
-    tamis_rect prepared;           /* the part of the source that is prepared, by rows */
-    int64_t done, total;           /* units of progress of the segments before, and of all */
+    int64_t tiles_x, tiles_y, group; /* tiles in a row, in a column, of an item */
+    tamis_rect prepared;             /* the part of the source that is prepared, by rows */
+    int64_t done, total;             /* units of progress of the segments before, and of all */
 };
 
 static int smaller(int a, int b)
@@ -62,31 +62,16 @@ static void report(void *user, int64_t done)
         r->options->progress(r->options->progress_user, r->done + done, r->total);
 }
 
-static int64_t tiles_across(const tamis_segment *segment, tamis_rect rect)
+static int64_t divided_up(int64_t a, int64_t b)
 {
-    return ((int64_t)rect.w + segment->tile_w - 1) / segment->tile_w;
-}
-
-static int64_t count_tiles(const tamis_segment *segment, tamis_rect rect)
-{
-    return tiles_across(segment, rect) *
-           (((int64_t)rect.h + segment->tile_h - 1) / segment->tile_h);
-}
-
-/* Tiles that a thread takes at a time. Small ones side by side, since a thread that writes next to
- * another's cache line waits for it; but each thread is to find several. */
-static int64_t group_tiles(const tamis_plan *plan, const tamis_segment *segment, tamis_rect rect)
-{
-    int64_t share = count_tiles(segment, rect) / (8 * (int64_t)tamis_ctx_threads(plan->ctx));
-    int64_t most = 65536 / ((int64_t)segment->tile_w * segment->tile_h);
-    int64_t group = share < most ? share : most;
-    return group > 1 ? group : 1;
+    return (a + b - 1) / b;
 }
 
 static int64_t count_items(const tamis_plan *plan, const tamis_segment *segment, tamis_rect rect)
 {
-    int64_t group = group_tiles(plan, segment, rect);
-    return (count_tiles(segment, rect) + group - 1) / group;
+    int64_t group = tamis_priv_segment_group(plan, segment, rect);
+    int64_t x = divided_up(rect.w, segment->tile_w), y = divided_up(rect.h, segment->tile_h);
+    return segment->rolls ? x * divided_up(y, group) : divided_up(x * y, group);
 }
 
 /* An empty chain. Sizes and formats have been checked, so nothing here can fail. */
@@ -100,12 +85,13 @@ static void copy_tile(const tamis_pass *pass, tamis_rect part)
     tamis_image_copy(ctx, &from_view, &to_view);
 }
 
-static void run_tile(const struct run *r, const tamis_slot *slot, int64_t index)
+/* The tile in that column and row of tiles. */
+static void run_tile(const struct run *r, const tamis_slot *slot, int64_t column, int64_t row)
 {
     const tamis_pass *pass = &r->pass;
     const tamis_image *dst = pass->dst;
     int tw = pass->segment->tile_w, th = pass->segment->tile_h;
-    int x = (int)(index % r->tiles_x) * tw, y = (int)(index / r->tiles_x) * th;
+    int x = (int)column * tw, y = (int)row * th;
     tamis_rect part = {pass->rect.x + x, pass->rect.y + y, smaller(tw, pass->rect.w - x),
                        smaller(th, pass->rect.h - y)};
     if (r->plan->count == 0) {
@@ -121,12 +107,23 @@ static void run_tile(const struct run *r, const tamis_slot *slot, int64_t index)
     tamis_priv_pull(pass, slot, part, &d);
 }
 
-static void run_tiles(void *user, void *local, int64_t index)
+static void run_row_of_tiles(void *user, void *local, int64_t index)
 {
     const struct run *r = user;
-    int64_t first = index * r->group, end = first + r->group;
-    for (int64_t i = first; i < end && i < r->tiles && !stopped(user); i++)
-        run_tile(r, local, i);
+    int64_t first = index * r->group, end = first + r->group, tiles = r->tiles_x * r->tiles_y;
+    for (int64_t i = first; i < end && i < tiles && !stopped(user); i++) {
+        tamis_priv_pull_begin(&r->pass, local);
+        run_tile(r, local, i % r->tiles_x, i / r->tiles_x);
+    }
+}
+
+static void run_column_of_tiles(void *user, void *local, int64_t index)
+{
+    const struct run *r = user;
+    int64_t first = index / r->tiles_x * r->group, end = first + r->group;
+    tamis_priv_pull_begin(&r->pass, local);
+    for (int64_t y = first; y < end && y < r->tiles_y && !stopped(user); y++)
+        run_tile(r, local, index % r->tiles_x, y);
 }
 
 static void run_items(struct run *r, int64_t count, void (*item)(void *, void *, int64_t))
@@ -218,14 +215,15 @@ static void run_segment(struct run *r, const tamis_segment *segment, const tamis
                            .rect = part,
                            .src_aligned = tamis_priv_is_aligned(src),
                            .dst_aligned = tamis_priv_is_aligned(dst)};
-    r->tiles_x = tiles_across(segment, part);
-    r->tiles = count_tiles(segment, part);
-    r->group = group_tiles(r->plan, segment, part);
+    r->tiles_x = divided_up(part.w, segment->tile_w);
+    r->tiles_y = divided_up(part.h, segment->tile_h);
+    r->group = tamis_priv_segment_group(r->plan, segment, part);
     if (prepares(r->plan, segment)) {
         r->prepared = tamis_priv_segment_need(r->plan, segment, part);
         run_items(r, prepare_count(r->plan, segment, part), prepare_rows);
     }
-    run_items(r, count_items(r->plan, segment, part), run_tiles);
+    run_items(r, count_items(r->plan, segment, part),
+              segment->rolls ? run_column_of_tiles : run_row_of_tiles);
     if (tamis_priv_segment_finishes(r->plan, segment) && !stopped(r))
         finish(r);
 }

@@ -34,7 +34,10 @@ size_t tamis_priv_pixel_bytes(const tamis_format *format);
 /* pull.c: an image as fetching sees it. */
 tamis_source tamis_priv_source_of_image(const tamis_image *image);
 
-/* pull.c: computes a part of the segment's result, with the memory of one slot. */
+/* pull.c: computes a part of the segment's result, with the memory of one slot. What the slot has
+ * from a part before, where the segment rolls, is kept until tamis_priv_pull_begin() forgets it,
+ * which each thread calls first. */
+void tamis_priv_pull_begin(const tamis_pass *pass, const tamis_slot *slot);
 void tamis_priv_pull(const tamis_pass *pass, const tamis_slot *slot, tamis_rect part,
                      const tamis_surface *dst);
 

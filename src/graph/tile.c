@@ -57,39 +57,52 @@ static void wished_tile(const tamis_plan *plan, const tamis_segment *segment, in
     *th = even_tile(h, *th);
 }
 
-/* What one tile of a chain costs: samples that its steps compute, those around the tile for later
- * steps included, and something for every row and column that a step begins. More than what caches
- * hold between two steps costs as much as it is more. */
-static double chain_cost(const tamis_plan *plan, const tamis_segment *segment, double w, double h)
+/* The rows of a segment that rolls which a thread takes at a time, in tiles one below the other. */
+static int64_t rows_at_a_time(const tamis_plan *plan, int64_t columns, int32_t h, int tile_h)
 {
-    enum { CACHED = 1 << 20, ROWS = 4, COLUMNS = 64 };
-    double cost = 0, bytes = 0;
-    for (int k = segment->end - 1; k >= segment->first; k--) {
-        const tamis_node *node = &plan->steps[k].node;
-        double pixels = (w + COLUMNS) * (h + ROWS);
-        cost += pixels * node->in.channels;
-        w += node->halo.left + node->halo.right;
-        h += node->halo.top + node->halo.bottom;
-        if (k > segment->first)
-            bytes += w * h * node->in.channels * (double)tamis_type_size(node->in.type);
-    }
-    return bytes > CACHED ? cost * bytes / CACHED : cost;
+    enum { MOST = 512 }; /* so that progress is shown; the rows around are then few beside these */
+    int64_t ranges = (4 * (int64_t)tamis_ctx_threads(plan->ctx) + columns - 1) / columns;
+    int64_t rows = (h + ranges - 1) / ranges;
+    rows = rows < MOST ? rows : MOST;
+    return rows > tile_h ? rows : tile_h;
 }
 
-/* Steps that are pulled through one another compute the pixels around each tile once more for the
- * next tile: the tile of the least cost, where each thread idles for half a tile at the end. */
+/* What a chain costs: samples that its steps compute, those around tiles for later steps included,
+ * and something for every row and column that a step begins. More bytes than caches hold between
+ * the steps cost as much as they are more. */
+static double chain_cost(const tamis_plan *plan, const tamis_segment *segment, int tw, int th)
+{
+    enum { CACHED = 1 << 20, ROWS = 4, COLUMNS = 96 };
+    int32_t w, h;
+    tamis_priv_plan_size(plan, segment->end, &w, &h);
+    double columns = ceil((double)w / tw), rows = rows_at_a_time(plan, (int64_t)columns, h, th);
+    double around_w = 0, around_h = 0, cost = 0, bytes = 0;
+    for (int k = segment->end - 1; k >= segment->first; k--) {
+        const tamis_node *node = &plan->steps[k].node;
+        double height = th + ROWS + around_h * th / rows;
+        cost += (tw + around_w + COLUMNS) * height * node->in.channels;
+        around_w += node->halo.left + node->halo.right;
+        around_h += node->halo.top + node->halo.bottom;
+        if (k > segment->first)
+            bytes += (tw + around_w) * (th + around_h) * node->in.channels *
+                     (double)tamis_type_size(node->in.type);
+    }
+    double tiles = columns * ceil((double)h / th);
+    double idle = 0.5 * (tamis_ctx_threads(plan->ctx) - 1) * rows / th;
+    return cost * (tiles + idle) * (bytes > CACHED ? bytes / CACHED : 1);
+}
+
+/* The tile of the least cost, where each thread idles for half of what it takes at a time. */
 static void cheapest_tile(const tamis_plan *plan, const tamis_segment *segment, int *tw, int *th)
 {
-    enum { WIDEST = 8192, LEAST_WIDTH = 256, BAND = 16, HIGHEST = 1024 };
+    enum { WIDEST = 2048, LEAST_WIDTH = 256, BAND = 16, HIGHEST = 64 };
     int32_t w, h;
-    int threads = tamis_ctx_threads(plan->ctx);
     double least = INFINITY;
     tamis_priv_plan_size(plan, segment->end, &w, &h);
     for (int width = WIDEST; width >= LEAST_WIDTH; width /= 2)
         for (int height = BAND; height <= HIGHEST; height += BAND) {
-            int one_w = even_tile(w, width), one_h = even_tile(h, height);
-            double tiles = ceil((double)w / one_w) * ceil((double)h / one_h);
-            double cost = chain_cost(plan, segment, one_w, one_h) * (tiles + 0.5 * (threads - 1));
+            int one_w = even_tile(w, width), one_h = height < h ? height : h;
+            double cost = chain_cost(plan, segment, one_w, one_h);
             if (cost >= least)
                 continue;
             least = cost;
@@ -98,12 +111,14 @@ static void cheapest_tile(const tamis_plan *plan, const tamis_segment *segment, 
         }
 }
 
-/* Whether all steps of a segment stay around their places, and there are several. */
-static int is_local_chain(const tamis_plan *plan, const tamis_segment *segment)
+/* Whether a segment has several steps, all of which stay around their places in one frame. */
+static int can_roll(const tamis_plan *plan, const tamis_segment *segment)
 {
-    for (int k = segment->first; k < segment->end; k++)
-        if (plan->steps[k].node.need || plan->steps[k].node.gather)
+    for (int k = segment->first; k < segment->end; k++) {
+        const tamis_node *node = &plan->steps[k].node;
+        if (node->need || node->gather || node->frames)
             return 0;
+    }
     return segment->end - segment->first > 1;
 }
 
@@ -114,8 +129,24 @@ void tamis_priv_segment_choose_tile(const tamis_plan *plan, tamis_segment *segme
     int tw, th;
     tamis_priv_plan_size(plan, segment->end, &w, &h);
     wished_tile(plan, segment, &tw, &th);
-    if (is_local_chain(plan, segment))
+    segment->rolls = can_roll(plan, segment);
+    if (segment->rolls)
         cheapest_tile(plan, segment, &tw, &th);
     segment->tile_w = options->tile_w > 0 ? (options->tile_w < w ? options->tile_w : w) : tw;
     segment->tile_h = options->tile_h > 0 ? (options->tile_h < h ? options->tile_h : h) : th;
+}
+
+int64_t tamis_priv_segment_group(const tamis_plan *plan, const tamis_segment *segment,
+                                 tamis_rect part)
+{
+    int tw = segment->tile_w, th = segment->tile_h;
+    int64_t x = ((int64_t)part.w + tw - 1) / tw, y = ((int64_t)part.h + th - 1) / th;
+    if (segment->rolls)
+        return (rows_at_a_time(plan, x, part.h, th) + th - 1) / th;
+    /* Small tiles side by side, since a thread that writes next to another's cache line waits for
+     * it; but each thread is to find several. */
+    int64_t share = x * y / (8 * (int64_t)tamis_ctx_threads(plan->ctx));
+    int64_t most = 65536 / ((int64_t)tw * th);
+    int64_t group = share < most ? share : most;
+    return group > 1 ? group : 1;
 }

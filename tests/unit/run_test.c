@@ -442,35 +442,53 @@ static void one_call_does_all(void **state)
     tamis_ctx_free(&ctx);
 }
 
-/* Chains over edges where the picture begins anew: the bits of their filters one by one, in a time
- * that does not multiply with each filter. */
+/* Filters, repeated, on a picture of that size: a chain of them all has the bits of one by one. */
+static void is_as_one_by_one(const char *const *filters, int count, int repeats, int w, int h)
+{
+    char whole[2048] = "";
+    fixture f, one;
+
+    for (int k = 0; k < repeats * count; k++)
+        snprintf(whole + strlen(whole), sizeof whole - strlen(whole), "%s%s", k ? "," : "",
+                 filters[k % count]);
+    set_up(&f, 2, whole, w, h);
+    assert_int_equal(tamis_plan_run(f.plan, &f.src.image, &f.dst.image, NULL), TAMIS_OK);
+    for (int k = 0; k < repeats * count; k++) {
+        set_up(&one, 1, filters[k % count], w, h);
+        assert_int_equal(tamis_plan_run(one.plan, &f.src.image, &one.dst.image, NULL), TAMIS_OK);
+        assert_int_equal(tamis_image_copy(one.ctx, &one.dst.image, &f.src.image), TAMIS_OK);
+        tear_down(&one);
+    }
+    assert_true(test_same(&f.src.image, &f.dst.image));
+    tear_down(&f);
+}
+
+/* Chains over edges where the picture begins anew: in a time that does not multiply with each
+ * filter. */
 static void wrapped_chains_are_as_one_by_one(void **state)
 {
-    static const char *const chains[] = {
+    static const char *const filters[] = {
         "gaussian=ksize=5:border=wrap", "median=ksize=3:border=wrap",
         "gaussian=ksize=3x9:border=wrap", "gaussian=ksize=5", "median=ksize=5x3:border=wrap"};
     static const int sizes[][2] = {{100, 40}, {9, 50}, {33, 2}, {1, 1}};
-    enum { COUNT = sizeof chains / sizeof *chains, REPEATS = 6 };
 
     (void)state;
-    for (int i = 0; i < 4; i++) {
-        char whole[2048] = "";
-        fixture f, one;
-        for (int k = 0; k < REPEATS * COUNT; k++)
-            snprintf(whole + strlen(whole), sizeof whole - strlen(whole), "%s%s", k ? "," : "",
-                     chains[k % COUNT]);
-        set_up(&f, 2, whole, sizes[i][0], sizes[i][1]);
-        assert_int_equal(tamis_plan_run(f.plan, &f.src.image, &f.dst.image, NULL), TAMIS_OK);
-        for (int k = 0; k < REPEATS * COUNT; k++) {
-            set_up(&one, 1, chains[k % COUNT], sizes[i][0], sizes[i][1]);
-            assert_int_equal(tamis_plan_run(one.plan, &f.src.image, &one.dst.image, NULL),
-                             TAMIS_OK);
-            assert_int_equal(tamis_image_copy(one.ctx, &one.dst.image, &f.src.image), TAMIS_OK);
-            tear_down(&one);
-        }
-        assert_true(test_same(&f.src.image, &f.dst.image));
-        tear_down(&f);
-    }
+    for (int i = 0; i < 4; i++)
+        is_as_one_by_one(filters, 5, 6, sizes[i][0], sizes[i][1]);
+}
+
+/* Pictures of many tiles one below the other, which have rows of their steps in common. */
+static void high_chains_are_as_one_by_one(void **state)
+{
+    static const char *const filters[] = {"median=ksize=5:border=replicate", "gaussian=ksize=9",
+                                          "box=ksize=2x6:border=constant", "sharpen",
+                                          "median=ksize=3x7:border=reflect"};
+    static const int sizes[][2] = {{70, 300}, {33, 211}, {5, 90}};
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (int repeats = 1; repeats < 3; repeats++)
+            is_as_one_by_one(filters, 5, repeats, sizes[i][0], sizes[i][1]);
 }
 
 /* Neither the colors of clear pixels nor anything else, whatever is asked for alpha. */
@@ -517,6 +535,7 @@ int main(void)
         cmocka_unit_test(forks_can_filter),
         cmocka_unit_test(one_call_does_all),
         cmocka_unit_test(wrapped_chains_are_as_one_by_one),
+        cmocka_unit_test(high_chains_are_as_one_by_one),
         cmocka_unit_test(windows_of_one_pixel_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
