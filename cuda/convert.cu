@@ -4,6 +4,7 @@
 
 struct convert_args {
     tamis_gpu_planes src, dst;
+    int64_t src_next, dst_next;
     tamis_rect part;
     int channels, first, src_pitch, dst_pitch;
     tamis_gpu_alpha alpha;
@@ -72,6 +73,18 @@ static __device__ __forceinline__ int size_of(tamis_type type)
     return type == TAMIS_U8 ? 1 : type == TAMIS_F32 ? 4 : 2;
 }
 
+static __device__ __forceinline__ const char *source(const convert_args &a, int c, int x, int y)
+{
+    return tamis_picture(a.src.data[c], a.src_next) + y * a.src.stride[c] +
+           (int64_t)x * a.src_pitch * size_of(a.src_type);
+}
+
+static __device__ __forceinline__ char *target(const convert_args &a, int c, int x, int y)
+{
+    return tamis_picture(a.dst.data[c], a.dst_next) + y * a.dst.stride[c] +
+           (int64_t)x * a.dst_pitch * size_of(a.dst_type);
+}
+
 enum { BLOCK_W = 32, BLOCK_H = 8 };
 
 __global__ void convert_pixels(convert_args a, int64_t tiles_x)
@@ -84,9 +97,7 @@ __global__ void convert_pixels(convert_args a, int64_t tiles_x)
     y += a.part.y;
     float v[TAMIS_MAX_CHANNELS] = {0};
     for (int c = a.first; c < a.channels; c++)
-        v[c] = load(a.src.data[c] + y * a.src.stride[c] +
-                        (int64_t)x * a.src_pitch * size_of(a.src_type),
-                    a.src_type);
+        v[c] = load(source(a, c, x, y), a.src_type);
     float alpha = v[a.channels - 1];
     if (a.alpha == TAMIS_GPU_ALPHA_MULTIPLY)
         for (int c = 0; c < a.channels - 1; c++)
@@ -95,8 +106,7 @@ __global__ void convert_pixels(convert_args a, int64_t tiles_x)
         for (int c = 0; c < a.channels - 1; c++)
             v[c] = alpha <= a.clear ? 0.f : __fdiv_rn(v[c], __fdiv_rn(alpha, a.range));
     for (int c = a.first; c < a.channels; c++)
-        store(a.dst.data[c] + y * a.dst.stride[c] + (int64_t)x * a.dst_pitch * size_of(a.dst_type),
-              a.dst_type, v[c]);
+        store(target(a, c, x, y), a.dst_type, v[c]);
 }
 
 /* Without a change of type: bytes, so that NaN payloads survive. */
@@ -110,8 +120,8 @@ __global__ void copy_pixels(convert_args a, int64_t tiles_x)
     x += a.part.x;
     y += a.part.y;
     for (int c = a.first; c < a.channels; c++) {
-        const char *from = a.src.data[c] + y * a.src.stride[c] + (int64_t)x * a.src_pitch * size;
-        char *to = a.dst.data[c] + y * a.dst.stride[c] + (int64_t)x * a.dst_pitch * size;
+        const char *from = source(a, c, x, y);
+        char *to = target(a, c, x, y);
         if (size == 1)
             *to = *from;
         else if (size == 2)
@@ -129,6 +139,8 @@ tamis_status tamis_cuda_convert(tamis_gpu *gpu, const tamis_gpu_convert *c, tami
     convert_args a = {};
     a.src = c->src;
     a.dst = c->dst;
+    a.src_next = c->src_next;
+    a.dst_next = c->dst_next;
     a.part = c->part;
     a.channels = c->channels;
     a.first = c->first;
@@ -140,7 +152,7 @@ tamis_status tamis_cuda_convert(tamis_gpu *gpu, const tamis_gpu_convert *c, tami
     a.range = original == TAMIS_U8 ? 255.f : is_float ? 1.f : 65535.f;
     a.clear = is_float ? 0.f : 0.5f;
     int64_t tiles_x = tamis_tiles(c->part.w, BLOCK_W), tiles_y = tamis_tiles(c->part.h, BLOCK_H);
-    dim3 grid = tamis_grid(tiles_x, tiles_y, 1), block(BLOCK_W, BLOCK_H);
+    dim3 grid((unsigned)(tiles_x * tiles_y), 1, (unsigned)c->count), block(BLOCK_W, BLOCK_H);
     if (c->alpha == TAMIS_GPU_ALPHA_KEEP && c->src_type == c->dst_type)
         TAMIS_LAUNCH(copy_pixels, grid, block, 0, c->stream, a, tiles_x);
     else

@@ -21,16 +21,16 @@ static inline tamis_status tamis_cuda_launched(const char *kernel, tamis_gpu_fau
     return tamis_cuda_check(cudaGetLastError(), kernel, fault);
 }
 
-/* A grid of one block for each tile of the part, in x, and each plane, in y: any number of tiles.
- */
 static inline int64_t tamis_tiles(int64_t length, int tile)
 {
     return (length + tile - 1) / tile;
 }
 
-static inline dim3 tamis_grid(int64_t tiles_x, int64_t tiles_y, int planes)
+/* A grid of one block for each tile of the part, in x, each plane, in y, and each picture, in z:
+ * any number of tiles. */
+static inline dim3 tamis_grid(const tamis_gpu_work *w, int64_t tiles_x, int64_t tiles_y, int planes)
 {
-    return dim3((unsigned)(tiles_x * tiles_y), (unsigned)planes, 1);
+    return dim3((unsigned)(tiles_x * tiles_y), (unsigned)planes, (unsigned)w->count);
 }
 
 /* The rows of a filter, for the list that the build makes; the last is {0}. */
@@ -118,19 +118,33 @@ static __device__ __forceinline__ int tamis_index(tamis_border border, int i, in
     return (unsigned)i < (unsigned)n ? i : tamis_outside_index(border, i, n);
 }
 
+/* ---- pictures */
+
+/* From something of the launch's first picture to the same of the block's, for what has the same
+ * number of bytes between pictures. */
+template <typename T> static __device__ __forceinline__ T *tamis_picture(T *first, int64_t next)
+{
+    return (T *)((uintptr_t)first + blockIdx.z * next);
+}
+
 /* ---- a plane of the input, for kernels. x counts pixels, c samples of a pixel. */
 
 template <typename T> struct tamis_input {
-    const char *data; /* pixel (0, 0) */
-    int64_t stride;
+    const char *first; /* pixel (0, 0) of the first picture */
+    int64_t next, stride;
     int w, h, pitch; /* pitch: samples from pixel to pixel */
     tamis_border border;
     int left, top, right, bottom; /* of what is in memory; the last column and row are inside */
     float outside[TAMIS_MAX_CHANNELS]; /* for each sample of a pixel */
 
+    /* Pixel (0, 0) of the block's picture. */
+    __device__ __forceinline__ const char *data() const
+    {
+        return tamis_picture(first, next);
+    }
     __device__ __forceinline__ const T *row(int y) const
     {
-        return (const T *)(data + y * stride);
+        return (const T *)(data() + y * stride);
     }
     /* For coordinates inside the image. */
     __device__ __forceinline__ T get(int x, int y, int c) const
@@ -159,7 +173,8 @@ template <typename T> struct tamis_input {
 template <typename T> static tamis_input<T> tamis_input_of(const tamis_gpu_work *w, int plane)
 {
     tamis_input<T> in;
-    in.data = w->src.data[plane];
+    in.first = w->src.data[plane];
+    in.next = w->src_next;
     in.stride = w->src.stride[plane];
     in.w = w->w;
     in.h = w->h;
@@ -189,25 +204,31 @@ template <typename T> static tamis_inputs<T> tamis_inputs_of(const tamis_gpu_wor
 
 /* The result, likewise: pixel (x, y) counts from the output image's corner. */
 struct tamis_output {
-    char *data[TAMIS_MAX_CHANNELS];
-    int64_t stride[TAMIS_MAX_CHANNELS];
+    char *first[TAMIS_MAX_CHANNELS];
+    int64_t next, stride[TAMIS_MAX_CHANNELS];
     int pitch;
     int x, y, w, h; /* the part */
+
+    __device__ __forceinline__ char *data(int plane) const
+    {
+        return tamis_picture(first[plane], next);
+    }
 };
 
 template <typename T>
 static __device__ __forceinline__ T *tamis_row(const tamis_output &out, int plane, int y)
 {
-    return (T *)(out.data[plane] + y * out.stride[plane]);
+    return (T *)(out.data(plane) + y * out.stride[plane]);
 }
 
 static inline tamis_output tamis_output_of(const tamis_gpu_work *w)
 {
     tamis_output out;
     for (int p = 0; p < TAMIS_MAX_CHANNELS; p++) {
-        out.data[p] = w->dst.data[p];
+        out.first[p] = w->dst.data[p];
         out.stride[p] = w->dst.stride[p];
     }
+    out.next = w->dst_next;
     out.pitch = w->dst_pitch;
     out.x = w->part.x;
     out.y = w->part.y;

@@ -10,9 +10,14 @@
 enum { TAMIS_RUN = 4, TAMIS_RUNS_X = 32, TAMIS_RUNS_Y = 8 };
 
 struct tamis_pixels {
-    char *data[TAMIS_MAX_CHANNELS]; /* pixel (0, 0) */
-    int64_t stride[TAMIS_MAX_CHANNELS];
+    char *first[TAMIS_MAX_CHANNELS]; /* pixel (0, 0) of the first picture */
+    int64_t next, stride[TAMIS_MAX_CHANNELS];
     int pitch; /* more than one: planes lie side by side, and maybe a channel that is hidden */
+
+    __device__ __forceinline__ char *row(int plane, int y) const
+    {
+        return tamis_picture(first[plane], next) + y * stride[plane];
+    }
 };
 
 struct tamis_pixelwise {
@@ -22,13 +27,14 @@ struct tamis_pixelwise {
     bool vectors;       /* whether runs are aligned as vectors */
 };
 
-static inline tamis_pixels tamis_pixels_of(const tamis_gpu_planes &planes, int pitch)
+static inline tamis_pixels tamis_pixels_of(const tamis_gpu_planes &planes, int64_t next, int pitch)
 {
     tamis_pixels p;
     for (int c = 0; c < TAMIS_MAX_CHANNELS; c++) {
-        p.data[c] = planes.data[c];
+        p.first[c] = planes.data[c];
         p.stride[c] = planes.stride[c];
     }
+    p.next = next;
     p.pitch = pitch;
     return p;
 }
@@ -37,8 +43,8 @@ static inline tamis_pixels tamis_pixels_of(const tamis_gpu_planes &planes, int p
 static inline tamis_pixelwise tamis_pixelwise_of(const tamis_gpu_work *w, size_t sample, dim3 *grid)
 {
     tamis_pixelwise p;
-    p.src = tamis_pixels_of(w->src, w->src_pitch);
-    p.dst = tamis_pixels_of(w->dst, w->dst_pitch);
+    p.src = tamis_pixels_of(w->src, w->src_next, w->src_pitch);
+    p.dst = tamis_pixels_of(w->dst, w->dst_next, w->dst_pitch);
     p.x = w->part.x;
     p.y = w->part.y;
     p.w = w->part.w;
@@ -48,7 +54,7 @@ static inline tamis_pixelwise tamis_pixelwise_of(const tamis_gpu_work *w, size_t
         tamis_tiles((int64_t)w->part.x + w->part.w - p.first, TAMIS_RUN * TAMIS_RUNS_X);
     p.tiles_x = (int)tiles_x;
     p.vectors = w->aligned >= (int)(TAMIS_RUN * sample);
-    *grid = tamis_grid(tiles_x, tamis_tiles(w->part.h, TAMIS_RUNS_Y), 1);
+    *grid = tamis_grid(w, tiles_x, tamis_tiles(w->part.h, TAMIS_RUNS_Y), 1);
     return p;
 }
 
@@ -152,13 +158,13 @@ static __device__ __forceinline__ void tamis_run_load(const tamis_pixels &p, con
 #pragma unroll
         for (int i = 0; i < TAMIS_RUN; i++)
             v[c][i] = 0;
-    const char *at = p.data[0] + r.y * p.stride[0] + (int64_t)r.x * p.pitch * sizeof(T);
+    const char *at = p.row(0, r.y) + (int64_t)r.x * p.pitch * sizeof(T);
     if (!r.whole) {
 #pragma unroll
         for (int c = 0; c < TAMIS_MAX_CHANNELS; c++) {
             if (c >= planes && c >= p.pitch)
                 continue;
-            const char *row = c < planes ? p.data[c] + r.y * p.stride[c] : at;
+            const char *row = c < planes ? p.row(c, r.y) : at;
             const T *sample =
                 c < planes ? (const T *)row + (int64_t)r.x * p.pitch : (const T *)at + c;
 #pragma unroll
@@ -173,8 +179,7 @@ static __device__ __forceinline__ void tamis_run_load(const tamis_pixels &p, con
 #pragma unroll
         for (int c = 0; c < TAMIS_MAX_CHANNELS; c++)
             if (c < planes)
-                tamis_vector_load<T>(p.data[c] + r.y * p.stride[c] + (int64_t)r.x * sizeof(T), 0,
-                                     v[c]);
+                tamis_vector_load<T>(p.row(c, r.y) + (int64_t)r.x * sizeof(T), 0, v[c]);
         break;
     case 2:
         tamis_run_unpack<T, 2>(at, v);
@@ -193,13 +198,13 @@ static __device__ __forceinline__ void tamis_run_store(const tamis_pixels &p, co
                                                        int planes,
                                                        const T (&v)[TAMIS_MAX_CHANNELS][TAMIS_RUN])
 {
-    char *at = p.data[0] + r.y * p.stride[0] + (int64_t)r.x * p.pitch * sizeof(T);
+    char *at = p.row(0, r.y) + (int64_t)r.x * p.pitch * sizeof(T);
     if (!r.whole) {
 #pragma unroll
         for (int c = 0; c < TAMIS_MAX_CHANNELS; c++) {
             if (c >= planes)
                 continue;
-            T *sample = (T *)(p.data[c] + r.y * p.stride[c]) + (int64_t)r.x * p.pitch;
+            T *sample = (T *)p.row(c, r.y) + (int64_t)r.x * p.pitch;
 #pragma unroll
             for (int i = 0; i < TAMIS_RUN; i++)
                 if (i >= r.from && i < r.to)
@@ -212,8 +217,7 @@ static __device__ __forceinline__ void tamis_run_store(const tamis_pixels &p, co
 #pragma unroll
         for (int c = 0; c < TAMIS_MAX_CHANNELS; c++)
             if (c < planes)
-                tamis_vector_store<T>(p.data[c] + r.y * p.stride[c] + (int64_t)r.x * sizeof(T), 0,
-                                      v[c]);
+                tamis_vector_store<T>(p.row(c, r.y) + (int64_t)r.x * sizeof(T), 0, v[c]);
         break;
     case 2:
         tamis_run_pack<T, 2>(at, v);

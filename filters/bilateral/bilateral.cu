@@ -568,7 +568,7 @@ static struct args make_args(const tamis_gpu_work *w, const tamis_node *node,
     a.shift_y = w->shift_y;
     a.out = tamis_output_of(w);
     for (int p = 0; p < count; p++) {
-        a.out.data[p] = w->dst.data[first + p] + skip;
+        a.out.first[p] = w->dst.data[first + p] + skip;
         a.out.stride[p] = w->dst.stride[first + p];
     }
     a.rx = k->rx;
@@ -604,7 +604,7 @@ static tamis_status launch_near(const tamis_gpu_work *w, const struct args *a,
     /* Long strips, but some thousand. */
     int64_t rows = n.strips * w->part.h / 4096;
     n.rows = (int)(rows < 16 ? 16 : rows > 64 ? 64 : rows);
-    TAMIS_LAUNCH(near<S>, tamis_grid(n.strips, tamis_tiles(w->part.h, n.rows), 1), WARP, 0,
+    TAMIS_LAUNCH(near<S>, tamis_grid(w, n.strips, tamis_tiles(w->part.h, n.rows), 1), WARP, 0,
                  w->stream, n);
     return tamis_cuda_launched("bilateral", fault);
 }
@@ -644,7 +644,7 @@ static tamis_status launch_group(const tamis_gpu_work *w, const tamis_node *node
         return count == 1 ? launch_radius<T, 1>(w, &a, k, fault)
                           : launch_radius<T, 3>(w, &a, k, fault);
     a.strips = tamis_tiles(w->part.w, TAP_WIDTH);
-    TAMIS_LAUNCH(taps<T>, tamis_grid(a.strips, tamis_tiles(w->part.h, TAP_HEIGHT), 1),
+    TAMIS_LAUNCH(taps<T>, tamis_grid(w, a.strips, tamis_tiles(w->part.h, TAP_HEIGHT), 1),
                  TAP_WIDTH * TAP_HEIGHT, 0, w->stream, a);
     return tamis_cuda_launched("bilateral", fault);
 }
@@ -670,7 +670,7 @@ static tamis_status launch_luma(const tamis_gpu_work *w, const tamis_node *node,
     const struct bilateral_coef *k = (const struct bilateral_coef *)node->coef;
     struct args a = make_args<T>(w, node, (const struct bilateral_state *)state, 0, w->planes, 0);
     a.strips = tamis_tiles(w->part.w, TAP_WIDTH);
-    TAMIS_LAUNCH(luma_taps<T>, tamis_grid(a.strips, tamis_tiles(w->part.h, TAP_HEIGHT), 1),
+    TAMIS_LAUNCH(luma_taps<T>, tamis_grid(w, a.strips, tamis_tiles(w->part.h, TAP_HEIGHT), 1),
                  TAP_WIDTH * TAP_HEIGHT, 0, w->stream, a);
     tamis_status status = tamis_cuda_launched("bilateral luma", fault);
     if (status != TAMIS_OK || w->planes <= 3 || k->alpha)
@@ -694,13 +694,13 @@ static tamis_status prepare(tamis_gpu_prep *prep)
 } // namespace
 
 TAMIS_CUDA_KERNELS(bilateral) = {
-    {"vector", TAMIS_U8, 1, prepare, NULL, launch<uint8_t>},
-    {"vector", TAMIS_U16, 1, prepare, NULL, launch<uint16_t>},
-    {"vector", TAMIS_S16, 1, prepare, NULL, launch<int16_t>},
-    {"vector", TAMIS_F32, 1e-5, prepare, NULL, launch<float>},
-    {"luma", TAMIS_U8, 1, prepare, NULL, launch_luma<uint8_t>},
-    {"luma", TAMIS_U16, 1, prepare, NULL, launch_luma<uint16_t>},
-    {"luma", TAMIS_S16, 1, prepare, NULL, launch_luma<int16_t>},
-    {"luma", TAMIS_F32, 1e-5, prepare, NULL, launch_luma<float>},
+    {"vector", TAMIS_U8, 1, prepare, NULL, launch<uint8_t>, NULL, 1},
+    {"vector", TAMIS_U16, 1, prepare, NULL, launch<uint16_t>, NULL, 1},
+    {"vector", TAMIS_S16, 1, prepare, NULL, launch<int16_t>, NULL, 1},
+    {"vector", TAMIS_F32, 1e-5, prepare, NULL, launch<float>, NULL, 1},
+    {"luma", TAMIS_U8, 1, prepare, NULL, launch_luma<uint8_t>, NULL, 1},
+    {"luma", TAMIS_U16, 1, prepare, NULL, launch_luma<uint16_t>, NULL, 1},
+    {"luma", TAMIS_S16, 1, prepare, NULL, launch_luma<int16_t>, NULL, 1},
+    {"luma", TAMIS_F32, 1e-5, prepare, NULL, launch_luma<float>, NULL, 1},
     {},
 };

@@ -28,6 +28,7 @@ template <typename T> struct box_args {
     int shift;
     /* box_parts: sums of columns, and of parts of rows; [plane][row][column] */
     char *columns, *parts;
+    int64_t next; /* bytes to those of the next picture */
 };
 
 template <typename T>
@@ -39,9 +40,9 @@ static box_args<T> box_args_of(const tamis_gpu_work *w, const struct box_coef *c
     for (int p = 0; p < TAMIS_MAX_CHANNELS; p++) {
         int q = p < a.planes ? p : 0, plane = w->step > 1 ? 0 : q, sample = w->step > 1 ? q : 0;
         a.in.plane[p] = tamis_input_of<T>(w, plane);
-        a.in.plane[p].data += sample * (int)sizeof(T);
+        a.in.plane[p].first += sample * (int)sizeof(T);
         a.in.plane[p].outside[0] = a.in.plane[p].outside[sample];
-        a.out.data[p] = w->dst.data[plane] + sample * (int)sizeof(T);
+        a.out.first[p] = w->dst.data[plane] + sample * (int)sizeof(T);
         a.out.stride[p] = w->dst.stride[plane];
     }
     a.dx = w->shift_x - c->left;
@@ -55,6 +56,7 @@ static box_args<T> box_args_of(const tamis_gpu_work *w, const struct box_coef *c
     a.half = a.magic = 0;
     a.shift = 0;
     a.columns = a.parts = NULL;
+    a.next = w->scratch_next;
     return a;
 }
 
@@ -103,7 +105,7 @@ template <typename T>
 static __device__ __forceinline__ typename box_sum<T>::type *box_row(const box_args<T> &a,
                                                                      char *sums, int plane, int y)
 {
-    return (typename box_sum<T>::type *)sums +
+    return (typename box_sum<T>::type *)tamis_picture(sums, a.next) +
            ((int64_t)plane * a.out.h + y) * ((int64_t)a.out.w + a.kw - 1);
 }
 
@@ -232,7 +234,8 @@ template <typename T>
 static tamis_status launch_direct(box_args<T> a, const tamis_gpu_work *w, tamis_gpu_fault *fault)
 {
     a.strips = tamis_tiles(w->part.w, PARTS_THREADS - (a.kw - 1));
-    TAMIS_LAUNCH(box_direct<T>, tamis_grid(a.strips, tamis_tiles(w->part.h, DIRECT_ROWS), a.planes),
+    TAMIS_LAUNCH(box_direct<T>,
+                 tamis_grid(w, a.strips, tamis_tiles(w->part.h, DIRECT_ROWS), a.planes),
                  PARTS_THREADS, 0, w->stream, a);
     return tamis_cuda_launched("box", fault);
 }
@@ -250,14 +253,14 @@ static tamis_status launch_parts(box_args<T> a, const tamis_gpu_work *w, const s
     a.parts = a.columns + box_parts_bytes(c, a.planes, w->part.w, w->part.h);
     a.strips = tamis_tiles((int64_t)w->part.w + a.kw - 1, PARTS_THREADS);
     TAMIS_LAUNCH(box_parts_down<T>,
-                 tamis_grid(a.strips, box_pieces(w->part.y, w->part.h, a.kh), a.planes),
+                 tamis_grid(w, a.strips, box_pieces(w->part.y, w->part.h, a.kh), a.planes),
                  PARTS_THREADS, 0, w->stream, a);
     tamis_status status = tamis_cuda_launched("box columns", fault);
     if (status != TAMIS_OK)
         return status;
     a.strips = tamis_tiles(box_pieces(w->part.x, w->part.w, a.kw), PARTS_THREADS / 32);
-    TAMIS_LAUNCH(box_parts_across<T>, tamis_grid(a.strips, w->part.h, a.planes), PARTS_THREADS, 0,
-                 w->stream, a);
+    TAMIS_LAUNCH(box_parts_across<T>, tamis_grid(w, a.strips, w->part.h, a.planes), PARTS_THREADS,
+                 0, w->stream, a);
     return tamis_cuda_launched("box rows", fault);
 }
 

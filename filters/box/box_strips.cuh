@@ -240,7 +240,7 @@ __global__ void __launch_bounds__(32 * STRIP_WARPS)
         needed && a.aligned >= 16 && in.pitch == 1 && source.x >= 0 && source.x + V <= in.w;
     source.quick = source.whole && y + a.dy >= 0 && stop + a.dy + a.kh <= in.h &&
                    stop + a.dy + a.kh - 1 <= source.last;
-    source.base = in.data + (int64_t)source.x * in.pitch * (int)sizeof(T);
+    source.base = in.data() + (int64_t)source.x * in.pitch * (int)sizeof(T);
     int x = first + lane * V - a.dx; /* of the first output */
     int begin = max(a.out.x, first - a.dx), end = min(a.out.x + a.out.w, first - a.dx + inner);
     if (begin >= end)
@@ -324,13 +324,13 @@ static tamis_status launch_strips(box_args<T> a, const tamis_gpu_work *w, tamis_
     enum { V = box_strip_size<T>::V, WIDTH = box_strip_size<T>::WIDTH };
     int inner = (WIDTH - a.kw) / V * V;
     /* A strip begins with the sum of kh rows, and a device wants many strips. */
-    int64_t rows = (int64_t)w->part.w * w->part.h * a.planes / inner;
+    int64_t rows = (int64_t)w->part.w * w->part.h * a.planes * w->count / inner;
     a.height = (int)(rows / 2112);
     int least = a.kh / 2 < 16 ? 16 : a.kh / 2, most = a.kh < 64 ? 64 : a.kh;
     a.height = a.height < least ? least : a.height > most ? most : a.height;
     a.strips = tamis_tiles((int64_t)w->part.w + V - 1, inner);
     dim3 grid =
-        tamis_grid(a.strips * a.planes, tamis_tiles(w->part.h, (int)STRIP_WARPS * a.height), 1);
+        tamis_grid(w, a.strips * a.planes, tamis_tiles(w->part.h, (int)STRIP_WARPS * a.height), 1);
     if (a.shift > 0)
         launch_strips_as<T, C, true>(a, grid, w->stream);
     else

@@ -556,7 +556,7 @@ static tamis_status launch_dense(const tamis_gpu_work *w, const tamis_node *node
                   : step == 2 ? dense<T, S, 2>
                   : step == 3 ? dense<T, S, 3>
                               : dense<T, S, 4>;
-    TAMIS_LAUNCH(kernel, tamis_grid(a.tiles_x, tamis_tiles(w->part.h, TILE_H), planes), THREADS,
+    TAMIS_LAUNCH(kernel, tamis_grid(w, a.tiles_x, tamis_tiles(w->part.h, TILE_H), planes), THREADS,
                  shared, w->stream, a);
     return tamis_cuda_launched("convolve", fault);
 }
@@ -581,8 +581,8 @@ static tamis_status launch_terms(const tamis_gpu_work *w, const tamis_node *node
                   : step == 2 ? terms<T, S, 2>
                   : step == 3 ? terms<T, S, 3>
                               : terms<T, S, 4>;
-    TAMIS_LAUNCH(kernel, tamis_grid(a.tiles_x, tamis_tiles(w->part.h, Q), planes), STRIP_THREADS, 0,
-                 w->stream, a);
+    TAMIS_LAUNCH(kernel, tamis_grid(w, a.tiles_x, tamis_tiles(w->part.h, Q), planes), STRIP_THREADS,
+                 0, w->stream, a);
     return tamis_cuda_launched("convolve", fault);
 }
 
@@ -608,8 +608,8 @@ static tamis_status launch_march(const tamis_gpu_work *w, const tamis_node *node
     while (a.rows > 8 && a.tiles_x * w->planes * tamis_tiles(w->part.h, a.rows) < 2000)
         a.rows /= 2;
     TAMIS_LAUNCH((march_quads<H, WORDS>),
-                 tamis_grid(a.tiles_x, tamis_tiles(w->part.h, a.rows), w->planes), MARCH_THREADS, 0,
-                 w->stream, a);
+                 tamis_grid(w, a.tiles_x, tamis_tiles(w->part.h, a.rows), w->planes), MARCH_THREADS,
+                 0, w->stream, a);
     return tamis_cuda_launched("convolve", fault);
 }
 

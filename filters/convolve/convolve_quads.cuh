@@ -39,7 +39,7 @@ static __device__ __forceinline__ void march_load(const tamis_input<uint8_t> &in
                                                   unsigned (&w)[H][COUNT])
 {
     if (inside) {
-        const char *row = in.data + y * in.stride + i;
+        const char *row = in.data() + y * in.stride + i;
 #pragma unroll
         for (int s = 0; s < H; s++) {
 #pragma unroll

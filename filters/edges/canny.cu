@@ -402,7 +402,7 @@ template <typename T, bool EXACT, int F>
 static tamis_status start(const tamis_gpu_work *w, const canny_coef *k, const args<T> &a,
                           int planes, tamis_gpu_fault *fault)
 {
-    dim3 grid = tamis_grid(a.tiles, tamis_tiles(a.h, DOWN * ROWS), planes), block(ACROSS, DOWN);
+    dim3 grid = tamis_grid(w, a.tiles, tamis_tiles(a.h, DOWN * ROWS), planes), block(ACROSS, DOWN);
     if (k->taps.radius == 1)
         TAMIS_LAUNCH((classify<T, 1, EXACT, F>), grid, block, 0, w->stream, a);
     else if (k->taps.radius == 2)
@@ -428,7 +428,7 @@ static edges_source<float> smooth_source(const floats &f)
 {
     edges_source<float> s = {};
     tamis_input<float> &in = s.in.plane[0];
-    in.data = (const char *)f.data;
+    in.first = (const char *)f.data;
     in.stride = f.stride * (int64_t)sizeof(float);
     in.w = f.w;
     in.h = f.h;
@@ -447,13 +447,13 @@ static tamis_status start_smoothed(const tamis_gpu_work *w, const canny_coef *k,
 {
     smoothing s = {state->smooth, k->smooth_radius};
     unsigned blocks = (unsigned)tamis_tiles(l.columns.w, SMOOTH_THREADS);
-    TAMIS_LAUNCH(smooth_columns<T>, tamis_grid(blocks, l.columns.h, 1), SMOOTH_THREADS, 0,
+    TAMIS_LAUNCH(smooth_columns<T>, tamis_grid(w, blocks, l.columns.h, 1), SMOOTH_THREADS, 0,
                  w->stream, edges_source_of<T>(w, k->luma), plane, l.columns, s, blocks);
     tamis_status status = tamis_cuda_launched("canny columns", fault);
     if (status != TAMIS_OK)
         return status;
     blocks = (unsigned)tamis_tiles(l.smooth.w, SMOOTH_THREADS);
-    TAMIS_LAUNCH(smooth_rows, tamis_grid(blocks, l.smooth.h, 1), SMOOTH_THREADS, 0, w->stream,
+    TAMIS_LAUNCH(smooth_rows, tamis_grid(w, blocks, l.smooth.h, 1), SMOOTH_THREADS, 0, w->stream,
                  l.columns, l.smooth, s, blocks);
     status = tamis_cuda_launched("canny rows", fault);
     if (status != TAMIS_OK)
@@ -492,7 +492,7 @@ static tamis_status finish(const tamis_gpu_work *w, const tamis_node *node, cons
 {
     tamis_output out = tamis_output_of(w);
     canny_tiles t = layout_of_work(w, node).tiles;
-    dim3 grid = tamis_grid(t.blocks, t.down, w->written);
+    dim3 grid = tamis_grid(w, t.blocks, t.down, w->written);
     t.aligned = w->dst_pitch == 1 && w->aligned >= 4;
     TAMIS_LAUNCH(grow, grid, 32 * TILE_WARPS, 0, w->stream, t);
     tamis_status status = tamis_cuda_launched("canny growth", fault);
@@ -524,9 +524,9 @@ static tamis_status prepare(tamis_gpu_prep *prep)
 }
 
 TAMIS_CUDA_KERNELS(canny) = {
-    {"canny", TAMIS_U8, 0, prepare, scratch, launch<uint8_t>, finish},
-    {"canny", TAMIS_U16, 0, prepare, scratch, launch<uint16_t>, finish},
-    {"canny", TAMIS_S16, 0, prepare, scratch, launch<int16_t>, finish},
-    {"canny", TAMIS_F32, 0, prepare, scratch, launch<float>, finish},
+    {"canny", TAMIS_U8, 0, prepare, scratch, launch<uint8_t>, finish, 1},
+    {"canny", TAMIS_U16, 0, prepare, scratch, launch<uint16_t>, finish, 1},
+    {"canny", TAMIS_S16, 0, prepare, scratch, launch<int16_t>, finish, 1},
+    {"canny", TAMIS_F32, 0, prepare, scratch, launch<float>, finish, 1},
     {},
 };

@@ -386,7 +386,7 @@ template <typename T, typename K>
 static tamis_status start(K kernel, const tamis_gpu_work *w, const args<T> &a,
                           tamis_gpu_fault *fault)
 {
-    TAMIS_LAUNCH(kernel, tamis_grid(a.tiles, tamis_tiles(w->part.h, DOWN * ROWS), w->written),
+    TAMIS_LAUNCH(kernel, tamis_grid(w, a.tiles, tamis_tiles(w->part.h, DOWN * ROWS), w->written),
                  dim3(ACROSS, DOWN), 0, w->stream, a);
     return tamis_cuda_launched("edges", fault);
 }

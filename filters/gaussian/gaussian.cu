@@ -41,7 +41,7 @@ template <typename T> struct args {
     int aligned;          /* four samples may be loaded and stored at once */
     int64_t strips;       /* in a row */
     char *sums;           /* windows beyond a strip: column sums in device memory */
-    int64_t sums_stride, sums_plane;
+    int64_t sums_stride, sums_plane, sums_next;
 };
 
 /* ---- four samples side by side */
@@ -299,7 +299,8 @@ __global__ void __launch_bounds__(THREADS)
     sum mine[P::ROWS][4];
     P::columns(in, y + a.shift_y, a.y, mine);
     for (int v = 0; v < P::ROWS && v0 + v < a.out.h; v++) {
-        sum *row = (sum *)(a.sums + blockIdx.y * a.sums_plane + (v0 + v) * a.sums_stride);
+        sum *row = (sum *)(tamis_picture(a.sums, a.sums_next) + blockIdx.y * a.sums_plane +
+                           (v0 + v) * a.sums_stride);
         for (int c = 0; c < 4 && column + c < count; c++)
             row[column + c] = mine[v][c];
     }
@@ -314,7 +315,8 @@ __global__ void __launch_bounds__(THREADS)
     int v = (int)(blockIdx.x / a.strips);
     if (i >= a.out.w * a.step)
         return;
-    const sum *row = (const sum *)(a.sums + blockIdx.y * a.sums_plane + v * a.sums_stride);
+    const sum *row = (const sum *)(tamis_picture(a.sums, a.sums_next) + blockIdx.y * a.sums_plane +
+                                   v * a.sums_stride);
     tamis_row<typename P::sample>(a.out, blockIdx.y, a.out.y + v)[a.out.x * a.step + i] =
         P::row(row + a.side + i, a.step, a.x);
 }
@@ -351,15 +353,16 @@ static tamis_status launch_wide(const tamis_gpu_work *w, args<typename P::sample
     a.sums = (char *)w->scratch;
     a.sums_stride = (count * (int64_t)sizeof(typename P::sum) + 15) / 16 * 16;
     a.sums_plane = a.sums_stride * w->part.h;
+    a.sums_next = w->scratch_next;
     a.strips = tamis_tiles(count, STRIP);
     TAMIS_LAUNCH(columns_to_memory<P>,
-                 tamis_grid(a.strips, tamis_tiles(w->part.h, P::ROWS), w->planes), THREADS, 0,
+                 tamis_grid(w, a.strips, tamis_tiles(w->part.h, P::ROWS), w->planes), THREADS, 0,
                  w->stream, a);
     tamis_status status = tamis_cuda_launched("gaussian columns", fault);
     if (status != TAMIS_OK)
         return status;
     a.strips = tamis_tiles((int64_t)w->part.w * w->step, THREADS);
-    TAMIS_LAUNCH(rows_from_memory<P>, tamis_grid(a.strips, w->part.h, w->planes), THREADS, 0,
+    TAMIS_LAUNCH(rows_from_memory<P>, tamis_grid(w, a.strips, w->part.h, w->planes), THREADS, 0,
                  w->stream, a);
     return tamis_cuda_launched("gaussian rows", fault);
 }
@@ -367,7 +370,7 @@ static tamis_status launch_wide(const tamis_gpu_work *w, args<typename P::sample
 /* ---- small windows */
 
 /* Blocks enough for any device, and rows enough for the window above to cost little. */
-static int march_rows(int64_t strips, int planes, int32_t h, int radius)
+static int march_rows(int64_t strips, int64_t planes, int32_t h, int radius)
 {
     int rows = radius < 4 ? 32 : 64;
     while (rows > 8 && rows > 2 * radius && strips * planes * tamis_tiles(h, rows) < 8000)
@@ -389,10 +392,10 @@ static tamis_status launch_march(const tamis_gpu_work *w, const struct gaussian_
     a.first = w->part.x * STEP / 4 * 4;
     int64_t width = (int64_t)(w->part.x + w->part.w) * STEP - a.first;
     a.strips = tamis_tiles(width, MARCH_INNER(R * STEP));
-    a.rows = march_rows(a.strips, w->planes, w->part.h, R);
+    a.rows = march_rows(a.strips, (int64_t)w->planes * w->count, w->part.h, R);
     TAMIS_LAUNCH((march<P, R, STEP>),
-                 tamis_grid(a.strips, tamis_tiles(w->part.h, a.rows), w->planes), 32, 0, w->stream,
-                 a);
+                 tamis_grid(w, a.strips, tamis_tiles(w->part.h, a.rows), w->planes), 32, 0,
+                 w->stream, a);
     return tamis_cuda_launched("gaussian", fault);
 }
 
@@ -437,7 +440,7 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
         return launch_wide<P>(w, a, fault);
     int64_t width = (int64_t)(w->part.x + w->part.w) * w->step - a.first;
     a.strips = tamis_tiles(width, STRIP - 2 * a.side);
-    TAMIS_LAUNCH(strips<P>, tamis_grid(a.strips, tamis_tiles(w->part.h, P::ROWS), w->planes),
+    TAMIS_LAUNCH(strips<P>, tamis_grid(w, a.strips, tamis_tiles(w->part.h, P::ROWS), w->planes),
                  THREADS, 0, w->stream, a);
     return tamis_cuda_launched("gaussian", fault);
 }

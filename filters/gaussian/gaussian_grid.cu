@@ -42,6 +42,7 @@ struct grid_args {
     float *grid, *across;
     int stride; /* floats of a row of the grid */
     int64_t lines_plane, grid_plane;
+    int64_t next;         /* bytes to the same of the next picture */
     unsigned char *masks; /* f32: what rows beside a row hold of NaN and Inf */
     int mask;             /* bytes of a row of that */
     int64_t mask_plane;
@@ -120,7 +121,8 @@ __global__ void __launch_bounds__(THREADS) down_columns(grid_source<T> source, g
                   y + last * step <= in.h;
     bool special = false;
     falling<T> s[3][SIDE] = {};
-    float *to = a.lines + blockIdx.y * a.lines_plane + (int64_t)row * a.line + column;
+    float *to = tamis_picture(a.lines, a.next) + blockIdx.y * a.lines_plane +
+                (int64_t)row * a.line + column;
     for (int g = 0; g < last; g++, y += step) {
         float v[SIDE] = {};
         if (grid_is_float<T>::YES && g + 2 < last)
@@ -151,7 +153,7 @@ __global__ void __launch_bounds__(THREADS) down_columns(grid_source<T> source, g
         to += a.line;
     }
     if (special)
-        *a.special = 1;
+        *tamis_picture(a.special, a.next) = 1;
 }
 
 template <typename T> __global__ void __launch_bounds__(THREADS) down_rows(grid_args a)
@@ -161,13 +163,14 @@ template <typename T> __global__ void __launch_bounds__(THREADS) down_rows(grid_
     if (i >= a.columns * channels)
         return;
     int q = i / channels, c = i - q * channels;
-    const float *at = a.lines + blockIdx.y * a.lines_plane + (int64_t)row * a.line + a.lead +
-                      q * step * channels + c;
+    const float *at = tamis_picture(a.lines, a.next) + blockIdx.y * a.lines_plane +
+                      (int64_t)row * a.line + a.lead + q * step * channels + c;
     falling<T> s;
     s.begin(at[(3 * step / 2 - 1) * channels]);
     for (int k = 0; k < 3 * step; k++)
         s.add(__ldg(a.x.down + k), at[k * channels]);
-    a.grid[blockIdx.y * a.grid_plane + (int64_t)row * a.stride + i] = s.value();
+    tamis_picture(a.grid, a.next)[blockIdx.y * a.grid_plane + (int64_t)row * a.stride + i] =
+        s.value();
 }
 
 /* ---- the Gaussian there */
@@ -222,8 +225,8 @@ __global__ void __launch_bounds__(THREADS) smooth_rows(grid_args a)
     if (count <= 0)
         return;
     int64_t at = blockIdx.y * a.grid_plane + (int64_t)row * a.stride + q * a.channels + c;
-    smooth(a.grid + at + a.x.radius * a.channels, a.channels, a.x, count, a.across + at,
-           a.channels);
+    smooth(tamis_picture(a.grid, a.next) + at + a.x.radius * a.channels, a.channels, a.x, count,
+           tamis_picture(a.across, a.next) + at, a.channels);
 }
 
 __global__ void __launch_bounds__(THREADS) smooth_columns(grid_args a)
@@ -233,8 +236,8 @@ __global__ void __launch_bounds__(THREADS) smooth_columns(grid_args a)
     if (i >= (a.columns - 2 * a.x.radius) * a.channels)
         return;
     int64_t at = blockIdx.y * a.grid_plane + (int64_t)row * a.stride + i;
-    smooth(a.across + at + (int64_t)a.y.radius * a.stride, a.stride, a.y, count, a.grid + at,
-           a.stride);
+    smooth(tamis_picture(a.across, a.next) + at + (int64_t)a.y.radius * a.stride, a.stride, a.y,
+           count, tamis_picture(a.grid, a.next) + at, a.stride);
 }
 
 /* ---- up */
@@ -258,7 +261,7 @@ template <typename T> __global__ void __launch_bounds__(THREADS) raise(grid_args
     int y = (int)(blockIdx.x / a.across_tiles) * RAISED, last = min(y + RAISED, a.out.h);
     if (x >= end)
         return;
-    const float *grid = a.grid + blockIdx.y * a.grid_plane;
+    const float *grid = tamis_picture(a.grid, a.next) + blockIdx.y * a.grid_plane;
     int at[SIDE], step_x = a.x.step, step_y = a.y.step;
     float before[SIDE], after[SIDE], row[3][SIDE];
 #pragma unroll
@@ -312,7 +315,7 @@ static __device__ __forceinline__ unsigned special_bits(float v)
 
 __global__ void clear_special(grid_args a)
 {
-    *a.special = 0;
+    *tamis_picture(a.special, a.next) = 0;
 }
 
 __global__ void __launch_bounds__(THREADS) mark_columns(grid_source<float> source, grid_args a)
@@ -320,12 +323,13 @@ __global__ void __launch_bounds__(THREADS) mark_columns(grid_source<float> sourc
     int i = (int)(blockIdx.x % a.across_tiles) * THREADS + threadIdx.x;
     int y = (int)(blockIdx.x / a.across_tiles);
     unsigned bits = 0;
-    if (!*a.special || i >= a.mask)
+    if (!*tamis_picture(a.special, a.next) || i >= a.mask)
         return;
     for (int j = -a.y.window; j <= a.y.window; j++)
         bits |= special_bits(source.in.plane[blockIdx.y].sample(
             (a.out.x - a.x.window) * a.channels + a.shift_x + i, a.out.y + a.shift_y + y + j));
-    a.masks[blockIdx.y * a.mask_plane + (int64_t)y * a.mask + i] = (unsigned char)bits;
+    tamis_picture(a.masks, a.next)[blockIdx.y * a.mask_plane + (int64_t)y * a.mask + i] =
+        (unsigned char)bits;
 }
 
 __global__ void __launch_bounds__(THREADS) put_specials(grid_args a)
@@ -333,9 +337,10 @@ __global__ void __launch_bounds__(THREADS) put_specials(grid_args a)
     int i = (int)(blockIdx.x % a.across_tiles) * THREADS + threadIdx.x;
     int y = (int)(blockIdx.x / a.across_tiles);
     unsigned bits = 0;
-    if (!*a.special || i >= a.out.w * a.channels)
+    if (!*tamis_picture(a.special, a.next) || i >= a.out.w * a.channels)
         return;
-    const unsigned char *row = a.masks + blockIdx.y * a.mask_plane + (int64_t)y * a.mask + i;
+    const unsigned char *row =
+        tamis_picture(a.masks, a.next) + blockIdx.y * a.mask_plane + (int64_t)y * a.mask + i;
     for (int j = 0; j <= 2 * a.x.window; j++)
         bits |= row[j * a.channels];
     if (bits)
@@ -411,6 +416,7 @@ static grid_args make_args(const tamis_gpu_work *w, const struct grid_state *s, 
     a.lines_plane = z.lines_plane;
     a.grid_plane = z.grid_plane;
     a.mask_plane = z.mask_plane;
+    a.next = w->scratch_next;
     a.special = (int *)w->scratch;
     a.lines = (float *)((char *)w->scratch + 16);
     a.grid = a.lines + w->planes * a.lines_plane;
@@ -418,7 +424,7 @@ static grid_args make_args(const tamis_gpu_work *w, const struct grid_state *s, 
     a.masks = (unsigned char *)(a.across + w->planes * a.grid_plane);
     /* Long ways down read little twice; short ones keep the device busy. */
     a.group = 16;
-    while (a.group > 1 && (int64_t)a.line / SIDE * a.rows / a.group * w->planes < 300000)
+    while (a.group > 1 && (int64_t)a.line / SIDE * a.rows / a.group * w->planes * w->count < 300000)
         a.group /= 2;
     return a;
 }
@@ -427,8 +433,8 @@ static grid_args make_args(const tamis_gpu_work *w, const struct grid_state *s, 
 #define GRID_LAUNCH(kernel, across, down, ...)                                                     \
     do {                                                                                           \
         a.across_tiles = tamis_tiles(across, THREADS);                                             \
-        TAMIS_LAUNCH((kernel), tamis_grid(a.across_tiles, down, w->planes), THREADS, 0, w->stream, \
-                     __VA_ARGS__);                                                                 \
+        TAMIS_LAUNCH((kernel), tamis_grid(w, a.across_tiles, down, w->planes), THREADS, 0,         \
+                     w->stream, __VA_ARGS__);                                                      \
     } while (0)
 
 template <typename T> static void launch_all(const tamis_gpu_work *w, grid_args a)
@@ -446,7 +452,7 @@ template <typename T> static void launch_all(const tamis_gpu_work *w, grid_args 
 static void launch_f32(const tamis_gpu_work *w, grid_args a)
 {
     grid_source<float> source = {tamis_inputs_of<float>(w)};
-    TAMIS_LAUNCH(clear_special, dim3(1, 1, 1), 1, 0, w->stream, a);
+    TAMIS_LAUNCH(clear_special, tamis_grid(w, 1, 1, 1), 1, 0, w->stream, a);
     launch_all<float>(w, a);
     GRID_LAUNCH(mark_columns, a.mask, a.out.h, source, a);
     GRID_LAUNCH(put_specials, (int64_t)a.out.w * a.channels, a.out.h, a);

@@ -282,7 +282,7 @@ template <typename T, int STEP> struct march_source {
 
     __device__ __forceinline__ void begin(const tamis_input<T> &in, int column, int row, int end)
     {
-        data = in.data;
+        data = in.data();
         stride = in.stride;
         border = in.border;
         h = in.h;
@@ -370,7 +370,7 @@ __global__ void __launch_bounds__(32)
 
     march_source<T, STEP> source;
     source.begin(in, x + a.shift_x, y + a.shift_y - R, y_end - 1 + a.shift_y + R);
-    char *to = a.out.data[blockIdx.y] + y * a.out.stride[blockIdx.y] + x * (int64_t)sizeof(T);
+    char *to = a.out.data(blockIdx.y) + y * a.out.stride[blockIdx.y] + x * (int64_t)sizeof(T);
     const int64_t to_stride = a.out.stride[blockIdx.y];
 
     float ring[K][4];

@@ -18,6 +18,7 @@ struct unsharp_state {
 struct unsharp_args {
     tamis_output out;
     tamis_gpu_planes src, smooth;
+    int64_t src_next, smooth_next;
     int step, shift_x, shift_y;
     int first, tiles_x;
     float amount, threshold;
@@ -37,8 +38,8 @@ __global__ void __launch_bounds__(THREADS) sharpen(unsharp_args a)
     int begin = a.out.x * a.step, end = (a.out.x + a.out.w) * a.step, p = blockIdx.y;
     int x = a.first + ((int)(blockIdx.x % (unsigned)a.tiles_x) * THREADS + (int)threadIdx.x) * 4;
     int y = a.out.y + (int)(blockIdx.x / (unsigned)a.tiles_x);
-    const char *row = a.src.data[p] + (y + a.shift_y) * a.src.stride[p];
-    const char *blurred = a.smooth.data[p] + y * a.smooth.stride[p];
+    const char *row = tamis_picture(a.src.data[p], a.src_next) + (y + a.shift_y) * a.src.stride[p];
+    const char *blurred = tamis_picture(a.smooth.data[p], a.smooth_next) + y * a.smooth.stride[p];
     float *to = tamis_row<float>(a.out, p, y) + x, v[4], s[4];
     const float *from = (const float *)row + x + a.shift_x, *smooth = (const float *)blurred + x;
     if (a.aligned && x >= begin && x + 4 <= end) {
@@ -108,6 +109,7 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
     int64_t bytes = row_bytes((int64_t)w->part.w * w->step);
     a.out = tamis_output_of(w);
     a.src = w->src;
+    a.src_next = w->src_next;
     a.step = w->step;
     a.shift_x = w->shift_x * w->step;
     a.shift_y = w->shift_y;
@@ -122,11 +124,13 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
         inner.dst.stride[p] = bytes;
     }
     inner.scratch = (char *)w->scratch + bytes * w->part.h * w->planes;
+    inner.dst_next = w->scratch_next;
     a.smooth = inner.dst;
+    a.smooth_next = inner.dst_next;
     tamis_status status = s->gaussian->launch(&inner, &inner_node, s->state, fault);
     if (status != TAMIS_OK)
         return status;
-    TAMIS_LAUNCH(sharpen, tamis_grid(a.tiles_x, w->part.h, w->planes), THREADS, 0, w->stream, a);
+    TAMIS_LAUNCH(sharpen, tamis_grid(w, a.tiles_x, w->part.h, w->planes), THREADS, 0, w->stream, a);
     return tamis_cuda_launched("unsharp", fault);
 }
 

@@ -284,7 +284,7 @@ __global__ void __launch_bounds__(32 * MARCH_WARPS)
            out_bottom - 1 + a.shift_y + r,
            a.aligned >= 4 * M::row_words::CENTER,
            false,
-           in.data + i * (int)sizeof(T),
+           in.data() + i * (int)sizeof(T),
            in.stride};
     /* Loads go two rows beyond the last. */
     m.inside = m.aligned && i - side >= max(m.left, 0) &&
@@ -313,11 +313,11 @@ static tamis_status launch_march_step(const tamis_gpu_work *w, tamis_gpu_fault *
     enum { SAMPLES = march_row<T, K, STEP>::SAMPLES };
     sort_args<T> a = sort_args_of<T>(w, K);
     /* Long strips sort few rows twice; short ones are more, for small images. */
-    int64_t samples = (int64_t)w->part.w * w->step * w->part.h * w->planes;
+    int64_t samples = (int64_t)w->part.w * w->step * w->part.h * w->planes * w->count;
     a.height = samples > 1 << 24 ? 32 : samples > 1 << 22 ? 16 : 8;
     a.tiles = tamis_tiles((int64_t)w->part.w * w->step + SAMPLES - 1, 32 * SAMPLES);
     TAMIS_LAUNCH((march_down<T, K, STEP>),
-                 tamis_grid(a.tiles, tamis_tiles(w->part.h, MARCH_WARPS * a.height), w->planes),
+                 tamis_grid(w, a.tiles, tamis_tiles(w->part.h, MARCH_WARPS * a.height), w->planes),
                  dim3(32, MARCH_WARPS), 0, w->stream, a);
     return tamis_cuda_launched("median", fault);
 }

@@ -30,6 +30,7 @@ template <typename T> struct rank_args {
     int shift;         /* of the digit */
     int64_t tiles;     /* in a row */
     rank_found *found; /* [plane][row][column] of the part */
+    int64_t next;      /* bytes to those of the next picture */
 };
 
 /* Unsigned numbers that sort as samples do; NaN are the greatest. */
@@ -196,7 +197,8 @@ template <typename T> __global__ void __launch_bounds__(32 * RANK_WARPS) rank_di
     window.x = a.out.x + column + a.shift_x - a.kw / 2;
     window.inside =
         window.x >= 0 && window.x + a.kw <= in.w && y >= 0 && y + rows - 1 + a.kh <= in.h;
-    rank_found *found = a.found + ((int64_t)blockIdx.y * a.out.h + row) * a.out.w + column;
+    rank_found *found =
+        tamis_picture(a.found, a.next) + ((int64_t)blockIdx.y * a.out.h + row) * a.out.w + column;
     bool first = a.shift == 8 * ((int)sizeof(T) - 1), known = false;
     for (int v = 0; v < rows; v++, found += a.out.w) {
         rank_found f = {0, a.rank};
@@ -238,10 +240,11 @@ static tamis_status launch_rank(const tamis_gpu_work *w, const median_coef *k,
     a.kh = k->h;
     a.rank = (unsigned)k->rank;
     a.found = (rank_found *)w->scratch;
+    a.next = w->scratch_next;
     a.tiles = tamis_tiles(w->part.w, RANK_WARPS);
     for (a.shift = 8 * ((int)sizeof(T) - 1); a.shift >= 0; a.shift -= 8) {
         TAMIS_LAUNCH(rank_digits<T>,
-                     tamis_grid(a.tiles, tamis_tiles(w->part.h, RANK_ROWS), w->planes),
+                     tamis_grid(w, a.tiles, tamis_tiles(w->part.h, RANK_ROWS), w->planes),
                      32 * RANK_WARPS, 0, w->stream, a);
         tamis_status status = tamis_cuda_launched("median ranks", fault);
         if (status != TAMIS_OK)

@@ -288,7 +288,7 @@ static tamis_status launch_sort_tiles(const tamis_gpu_work *w, tamis_gpu_fault *
         if (status != TAMIS_OK)
             return status;
     }
-    TAMIS_LAUNCH(kernel, tamis_grid(a.tiles, tamis_tiles(w->part.h, tile::HEIGHT), w->planes),
+    TAMIS_LAUNCH(kernel, tamis_grid(w, a.tiles, tamis_tiles(w->part.h, tile::HEIGHT), w->planes),
                  tile::THREADS, tile::BYTES, w->stream, a);
     return tamis_cuda_launched("median", fault);
 }

@@ -18,7 +18,7 @@ static tamis_status launch_left(const tamis_gpu_work *w, struct args *a, tamis_g
     int floats = (int)left_floats(a);
     a->strips = tamis_tiles(w->part.w, 32);
     int64_t count = a->strips * tamis_tiles(w->part.h, LEFT_ROWS);
-    TAMIS_LAUNCH(left, tamis_grid(tamis_tiles(count, THREADS / 32), 1, 1), THREADS,
+    TAMIS_LAUNCH(left, tamis_grid(w, tamis_tiles(count, THREADS / 32), 1, 1), THREADS,
                  (size_t)floats * sizeof(float) * (THREADS / 32), w->stream, *a, count, floats);
     return tamis_cuda_launched("nlmeans", fault);
 }
@@ -34,7 +34,8 @@ static tamis_status launch_pitch(const tamis_gpu_work *w, const struct args *a, 
     if (status != TAMIS_OK)
         return status;
     int64_t rows = tamis_tiles(w->part.h, P::H);
-    TAMIS_LAUNCH((strips<P, PITCH>), tamis_grid(a->strips, rows, 1), THREADS, bytes, w->stream, *a);
+    TAMIS_LAUNCH((strips<P, PITCH>), tamis_grid(w, a->strips, rows, 1), THREADS, bytes, w->stream,
+                 *a);
     return tamis_cuda_launched("nlmeans", fault);
 }
 
@@ -126,7 +127,7 @@ static struct args make_args(const tamis_gpu_work *w, const struct nlmeans_coef 
     a.out = tamis_output_of(w);
     for (int i = 0; i < count; i++) {
         a.outside[i] = w->outside[first + i + c];
-        a.out.data[i] = w->dst.data[first + i] + skip;
+        a.out.first[i] = w->dst.data[first + i] + skip;
         a.out.stride[i] = w->dst.stride[first + i];
         take_plane(&a.frame[0], i, &w->src, first + i, skip);
     }
@@ -181,7 +182,7 @@ static tamis_status launch_copy(const tamis_gpu_work *w, const tamis_node *, con
         moved.src.data[p] +=
             w->shift_y * w->src.stride[p] + (int64_t)w->shift_x * w->src_pitch * (int64_t)sizeof(T);
     int64_t count = (int64_t)w->part.w * w->step * w->part.h;
-    TAMIS_LAUNCH(copy<T>, tamis_grid(tamis_tiles(count, 256), 1, w->planes), 256, 0, w->stream,
+    TAMIS_LAUNCH(copy<T>, tamis_grid(w, tamis_tiles(count, 256), 1, w->planes), 256, 0, w->stream,
                  tamis_inputs_of<T>(&moved), tamis_output_of(w), w->step);
     return tamis_cuda_launched("nlmeans copy", fault);
 }
@@ -189,10 +190,10 @@ static tamis_status launch_copy(const tamis_gpu_work *w, const tamis_node *, con
 } // namespace
 
 TAMIS_CUDA_KERNELS(nlmeans) = {
-    {"means", TAMIS_U8, 1, NULL, NULL, launch},
-    {"means", TAMIS_U16, 1, NULL, NULL, launch},
-    {"means", TAMIS_S16, 1, NULL, NULL, launch},
-    {"means", TAMIS_F32, 1e-5, NULL, NULL, launch},
+    {"means", TAMIS_U8, 1, NULL, NULL, launch, NULL, 1},
+    {"means", TAMIS_U16, 1, NULL, NULL, launch, NULL, 1},
+    {"means", TAMIS_S16, 1, NULL, NULL, launch, NULL, 1},
+    {"means", TAMIS_F32, 1e-5, NULL, NULL, launch, NULL, 1},
     {"copy", TAMIS_U8, 0, NULL, NULL, launch_copy<uint8_t>},
     {"copy", TAMIS_U16, 0, NULL, NULL, launch_copy<uint16_t>},
     {"copy", TAMIS_S16, 0, NULL, NULL, launch_copy<int16_t>},

@@ -25,7 +25,7 @@ template <typename T> struct args {
     int pixels;     /* of the result in a strip */
     int64_t strips; /* in a row */
     char *sums;     /* column sums in device memory, from sample `first` of the source on */
-    int64_t sums_stride, sums_plane;
+    int64_t sums_stride, sums_plane, sums_next;
     int first, columns;
 };
 
@@ -83,7 +83,8 @@ __global__ void __launch_bounds__(THREADS) columns_to_memory(args<typename P::sa
         return;
     column<typename P::sample> from(a.in.plane[blockIdx.y], a.first + c, a.aligned);
     four<sum> q = columns_of_row<P>(from, window_of(a.y, a.out.y + v), a.y);
-    sum *row = (sum *)(a.sums + blockIdx.y * a.sums_plane + v * a.sums_stride);
+    sum *row =
+        (sum *)(tamis_picture(a.sums, a.sums_next) + blockIdx.y * a.sums_plane + v * a.sums_stride);
     for (int k = 0; k < 4; k++)
         row[c + k] = q.v[k];
 }
@@ -97,7 +98,8 @@ __global__ void __launch_bounds__(THREADS) rows_from_memory(args<typename P::sam
     int i = (int)(blockIdx.x % a.strips) * (THREADS / 8) + (int)threadIdx.x / 8;
     int v = (int)(blockIdx.x / a.strips), at = min(i, n - 1);
     int x = a.out.x + at / a.step, c = at % a.step;
-    const sum *row = (const sum *)(a.sums + blockIdx.y * a.sums_plane + v * a.sums_stride);
+    const sum *row = (const sum *)(tamis_picture(a.sums, a.sums_next) + blockIdx.y * a.sums_plane +
+                                   v * a.sums_stride);
     typename P::sample out =
         P::lanes(row + (a.x.start[x] * a.step + c - a.first), a.step, a.x, x, threadIdx.x % 8);
     if (i < n && threadIdx.x % 8 == 0)
@@ -233,7 +235,7 @@ static args<T> make_args(const tamis_gpu_work *w, const struct resize_state *s)
     a.pixels = 0;
     a.strips = 0;
     a.sums = NULL;
-    a.sums_stride = a.sums_plane = 0;
+    a.sums_stride = a.sums_plane = a.sums_next = 0;
     a.first = a.columns = 0;
     return a;
 }
@@ -273,14 +275,15 @@ static tamis_status launch_wide(const tamis_gpu_work *w, const struct resize_axi
     a.sums = (char *)w->scratch;
     a.sums_stride = columns_of(x, w->part.w, w->step) * (int64_t)sizeof(typename P::sum);
     a.sums_plane = a.sums_stride * w->part.h;
+    a.sums_next = w->scratch_next;
     a.strips = tamis_tiles(a.columns, 4 * THREADS);
-    TAMIS_LAUNCH(columns_to_memory<P>, tamis_grid(a.strips, w->part.h, w->planes), THREADS, 0,
+    TAMIS_LAUNCH(columns_to_memory<P>, tamis_grid(w, a.strips, w->part.h, w->planes), THREADS, 0,
                  w->stream, a);
     tamis_status status = tamis_cuda_launched("resize columns", fault);
     if (status != TAMIS_OK)
         return status;
     a.strips = tamis_tiles((int64_t)w->part.w * w->step, THREADS / 8);
-    TAMIS_LAUNCH(rows_from_memory<P>, tamis_grid(a.strips, w->part.h, w->planes), THREADS, 0,
+    TAMIS_LAUNCH(rows_from_memory<P>, tamis_grid(w, a.strips, w->part.h, w->planes), THREADS, 0,
                  w->stream, a);
     return tamis_cuda_launched("resize rows", fault);
 }
@@ -289,7 +292,7 @@ template <typename T>
 static tamis_status launch_halves(const tamis_gpu_work *w, args<T> a, tamis_gpu_fault *fault)
 {
     a.strips = tamis_tiles((int64_t)w->part.x % 4 + w->part.w, 4 * THREADS);
-    TAMIS_LAUNCH(halves<T>, tamis_grid(a.strips, tamis_tiles(w->part.h, HALF_ROWS), w->planes),
+    TAMIS_LAUNCH(halves<T>, tamis_grid(w, a.strips, tamis_tiles(w->part.h, HALF_ROWS), w->planes),
                  THREADS, 0, w->stream, a);
     return tamis_cuda_launched("resize halves", fault);
 }
@@ -307,7 +310,7 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
         return launch_wide<P>(w, &c->x, a, fault);
     a.pixels = pixels_in_strip(&c->x, w->step);
     a.strips = tamis_tiles(w->part.w, a.pixels);
-    TAMIS_LAUNCH(strips<P>, tamis_grid(a.strips, tamis_tiles(w->part.h, P::ROWS), w->planes),
+    TAMIS_LAUNCH(strips<P>, tamis_grid(w, a.strips, tamis_tiles(w->part.h, P::ROWS), w->planes),
                  THREADS, P::ROWS * STRIP * sizeof(typename P::sum), w->stream, a);
     return tamis_cuda_launched("resize", fault);
 }
@@ -320,7 +323,7 @@ static tamis_status launch_copies(const tamis_gpu_work *w, const tamis_node *nod
     (void)node;
     a.strips =
         tamis_tiles((int64_t)w->part.x * w->step % 4 + (int64_t)w->part.w * w->step, 4 * THREADS);
-    TAMIS_LAUNCH(copies<T>, tamis_grid(a.strips, tamis_tiles(w->part.h, COPY_ROWS), w->planes),
+    TAMIS_LAUNCH(copies<T>, tamis_grid(w, a.strips, tamis_tiles(w->part.h, COPY_ROWS), w->planes),
                  THREADS, 0, w->stream, a);
     return tamis_cuda_launched("resize copies", fault);
 }

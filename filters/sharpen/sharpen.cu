@@ -65,7 +65,7 @@ static __device__ __forceinline__ place<T> place_of(const args<T> &a, int i, int
                   top + a.out.h,
                   a.aligned >= samples * (int)sizeof(T),
                   false,
-                  in.data + (int64_t)i * (int)sizeof(T),
+                  in.data() + (int64_t)i * (int)sizeof(T),
                   in.stride};
     p.inside = p.aligned && i - side >= max(p.left, 0) &&
                i + samples - 1 + side <= min(p.right, in.w * STEP - 1) &&
@@ -348,7 +348,8 @@ static tamis_status launch(const tamis_gpu_work *w, const sharpen_coef *k, bool 
     args<T> a = make_args<T>(w, k);
     int samples = whole ? WHOLE_SAMPLES : 4;
     a.strips = tamis_tiles((int64_t)w->part.w * STEP + samples - 1, 32 * samples);
-    dim3 grid = tamis_grid(a.strips, tamis_tiles(w->part.h, STRIP_WARPS * STRIP_ROWS), w->planes);
+    dim3 grid =
+        tamis_grid(w, a.strips, tamis_tiles(w->part.h, STRIP_WARPS * STRIP_ROWS), w->planes);
     dim3 block(32, STRIP_WARPS);
     if constexpr (sizeof(T) == 1) {
         if (whole)

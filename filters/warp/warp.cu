@@ -326,8 +326,8 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
 {
     args<T> a = make_args<T>(w, (const struct warp_coef *)node->coef, state);
     auto kernel = points<I, T>;
-    TAMIS_LAUNCH(kernel, tamis_grid(a.tiles, tamis_tiles(w->part.h, ROWS), w->planes), THREADS, 0,
-                 w->stream, a);
+    TAMIS_LAUNCH(kernel, tamis_grid(w, a.tiles, tamis_tiles(w->part.h, ROWS), w->planes), THREADS,
+                 0, w->stream, a);
     return tamis_cuda_launched("warp", fault);
 }
 
@@ -336,8 +336,8 @@ static tamis_status launch_area(const tamis_gpu_work *w, const tamis_node *node,
                                 tamis_gpu_fault *fault)
 {
     args<T> a = make_args<T>(w, (const struct warp_coef *)node->coef, state);
-    TAMIS_LAUNCH(means<T>, tamis_grid(a.tiles, tamis_tiles(w->part.h, ROWS), w->planes), THREADS, 0,
-                 w->stream, a);
+    TAMIS_LAUNCH(means<T>, tamis_grid(w, a.tiles, tamis_tiles(w->part.h, ROWS), w->planes), THREADS,
+                 0, w->stream, a);
     return tamis_cuda_launched("warp area", fault);
 }
 

@@ -278,7 +278,7 @@ static tamis_status launch(const tamis_gpu_work *w, const struct warp_coef *c,
     a.cubic_a = c->cubic_a;
     auto kernel = tiles<TAPS, STEP, AFFINE>;
     size_t shared = (size_t)(HEIGHT * result_of<STEP>::PITCH) + (size_t)a.words * sizeof(unsigned);
-    TAMIS_LAUNCH(kernel, tamis_grid(a.tiles, tamis_tiles(w->part.h, HEIGHT), w->planes), THREADS,
+    TAMIS_LAUNCH(kernel, tamis_grid(w, a.tiles, tamis_tiles(w->part.h, HEIGHT), w->planes), THREADS,
                  shared, w->stream, a);
     return tamis_cuda_launched("warp tiles", fault);
 }

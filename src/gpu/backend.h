@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* A module made for another number is refused. */
-#define TAMIS_GPU_ABI 1
+#define TAMIS_GPU_ABI 2
 
 /* Why a call failed, in words; status says what kind of failure it was. */
 typedef struct tamis_gpu_fault {
@@ -41,8 +41,12 @@ typedef struct tamis_gpu_planes {
  *
  * Coordinates are those of the node's input and output image. The input is complete where the plan
  * said that the part depends on it; samples of the image a little beyond that may be read but not
- * used, and nothing else may. A border maps coordinates outside the image into it. */
+ * used, and nothing else may. A border maps coordinates outside the image into it.
+ *
+ * A launch is for `count` pictures, all alike: picture number z is z * src_next bytes after the
+ * first, in src and all frames, and likewise in dst and scratch. The guide is the same for all. */
 enum { TAMIS_GPU_SLACK_W = 1024, TAMIS_GPU_SLACK_H = 64 }; /* pixels that are there beyond it */
+enum { TAMIS_GPU_MANY = 65535 };                           /* pictures of one launch, at most */
 typedef struct tamis_gpu_work {
     tamis_rect part;          /* of the output */
     int32_t w, h;             /* of the input image */
@@ -59,9 +63,12 @@ typedef struct tamis_gpu_work {
     tamis_gpu_planes guide; /* data[0] NULL without one */
     int guide_planes, guide_pitch;
     tamis_gpu_planes dst; /* pixel (0, 0) of the output image, likewise */
-    int aligned;          /* all of src, guide and dst: data and strides are multiples of this;
-                             a power of two, the size of a sample to 16 */
-    void *scratch;        /* device memory, as the row asked for */
+    int aligned;   /* all of src, guide and dst: data, strides and what is between pictures are
+                      multiples of this; a power of two, the size of a sample to 16 */
+    int32_t count; /* pictures, 1 .. TAMIS_GPU_MANY */
+    int64_t src_next, dst_next; /* bytes from one to the next, may be negative */
+    void *scratch;              /* device memory, as the row asked for */
+    int64_t scratch_next;
     void *stream;
 } tamis_gpu_work;
 
@@ -92,6 +99,7 @@ typedef struct tamis_gpu_kernel {
     /* For nodes with finish(): src is the complete result, dst the same memory. */
     tamis_status (*finish)(const tamis_gpu_work *work, const tamis_node *node, const void *state,
                            tamis_gpu_fault *fault);
+    int alone; /* 1: launches want work for one picture at a time */
 } tamis_gpu_kernel;
 
 /* The kernel rows of one filter, ended by a row without a stage. */
@@ -126,6 +134,8 @@ typedef struct tamis_gpu_convert {
     tamis_type src_type, dst_type;
     tamis_gpu_planes src, dst; /* by channel: channel c at data[c] */
     int src_pitch, dst_pitch;
+    int32_t count; /* pictures, as in tamis_gpu_work */
+    int64_t src_next, dst_next;
     void *stream;
 } tamis_gpu_convert;
 

@@ -25,14 +25,15 @@ void tamis_priv_held_move(tamis_held *h, int64_t x, int64_t y)
 }
 
 tamis_status tamis_priv_held_make(tamis_session *s, tamis_format format, tamis_rect part,
-                                  tamis_held *out)
+                                  int32_t count, tamis_held *out)
 {
     int32_t left = part.x % 16;
     int64_t row = ((int64_t)part.w + left) * pixel_bytes(&format);
     row = (row + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
-    size_t plane = tamis_priv_size_mul((size_t)row, (size_t)part.h);
+    size_t picture = tamis_priv_size_mul((size_t)row, (size_t)part.h);
+    size_t plane = tamis_priv_size_mul(picture, (size_t)count);
     size_t size = tamis_priv_size_mul(plane, (size_t)tamis_priv_plane_count(&format));
-    *out = (tamis_held){.format = format, .box = part, .exists = 1};
+    *out = (tamis_held){.format = format, .next = (int64_t)picture, .count = count, .box = part};
     TAMIS_TRY(s->device->backend->alloc(s->device->gpu, s->stream, size, &out->block, &s->fault));
     for (int p = 0; p < tamis_priv_plane_count(&format); p++) {
         out->planes.data[p] = (char *)out->block + (size_t)p * plane;
@@ -64,7 +65,7 @@ void tamis_priv_held_drop(tamis_session *s, tamis_held *h)
 
 tamis_held tamis_priv_held_of_image(const tamis_image *image, int32_t x, int32_t y)
 {
-    tamis_held h = {.format = image->format, .box = {x, y, image->w, image->h}, .exists = 1};
+    tamis_held h = {.format = image->format, .count = 1, .box = {x, y, image->w, image->h}};
     for (int p = 0; p < tamis_image_planes(image); p++) {
         h.planes.data[p] = image->data[p];
         h.planes.stride[p] = image->stride[p];
@@ -95,7 +96,7 @@ tamis_status tamis_priv_held_upload(tamis_session *s, const tamis_image *image, 
 {
     tamis_gpu_copy copy;
     part = tamis_priv_with_slack(part, image->w, image->h);
-    TAMIS_TRY(tamis_priv_held_make(s, image->format, part, out));
+    TAMIS_TRY(tamis_priv_held_make(s, image->format, part, 1, out));
     for (int p = 0; p < tamis_image_planes(image); p++) {
         make_copy(image, p, 0, 0, out, part, &copy);
         TAMIS_TRY(s->device->backend->upload(s->device->gpu, s->stream, &copy, &s->fault));
@@ -138,6 +139,9 @@ tamis_status tamis_priv_held_convert(tamis_session *s, const tamis_held *src, co
                            .alpha = alpha,
                            .src_type = src->format.type,
                            .dst_type = dst->format.type,
+                           .count = dst->count,
+                           .src_next = src->next,
+                           .dst_next = dst->next,
                            .stream = s->stream};
     tamis_gpu_planes planes;
     tamis_priv_held_by_channel(src, &planes, &c.src_pitch);
@@ -150,11 +154,16 @@ tamis_status tamis_priv_held_convert(tamis_session *s, const tamis_held *src, co
     return s->device->backend->convert(s->device->gpu, &c, &s->fault);
 }
 
+uintptr_t tamis_priv_held_address_bits(const tamis_held *h)
+{
+    uintptr_t bits = h->count > 1 ? (uintptr_t)h->next : 0;
+    for (int p = 0; p < tamis_priv_plane_count(&h->format); p++)
+        bits |= (uintptr_t)h->planes.data[p] | (uintptr_t)h->planes.stride[p];
+    return bits;
+}
+
 /* Samples that lie at odd places come to kernels as a copy. */
 int tamis_priv_held_is_aligned(const tamis_held *h)
 {
-    uintptr_t bits = 0;
-    for (int p = 0; p < tamis_priv_plane_count(&h->format); p++)
-        bits |= (uintptr_t)h->planes.data[p] | (uintptr_t)h->planes.stride[p];
-    return bits % tamis_type_size(h->format.type) == 0;
+    return tamis_priv_held_address_bits(h) % tamis_type_size(h->format.type) == 0;
 }

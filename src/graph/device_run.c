@@ -57,7 +57,8 @@ static tamis_status advance(tamis_session *s, int k, struct sequence *q, const t
     tamis_status status = TAMIS_OK;
     for (int f = 0; f <= 2 * next.around && status == TAMIS_OK; f++) {
         tamis_held *out = &next.frame[f];
-        if (!q->frame[f + step->node.frames].exists)
+        const tamis_held *now = &q->frame[f + step->node.frames];
+        if (!now->count)
             continue;
         if (k == plan->count - 1 && same_rect(s->parts[k + 1], rect)) {
             *out = *dst;
@@ -65,7 +66,7 @@ static tamis_status advance(tamis_session *s, int k, struct sequence *q, const t
         } else {
             status = tamis_priv_held_make(
                 s, step->node.out, tamis_priv_with_slack(s->parts[k + 1], step->out_w, step->out_h),
-                out);
+                now->count, out);
         }
         if (status == TAMIS_OK)
             status = tamis_priv_device_step(s, k, &q->frame[f], guide, out);
@@ -138,7 +139,7 @@ static tamis_status run_band(tamis_session *s, const tamis_image *src, tamis_rec
     plan_parts(s, rect);
     tamis_status status = upload_inputs(s, src, &q, &guide);
     if (status == TAMIS_OK)
-        status = tamis_priv_held_make(s, dst->format, rect, &result);
+        status = tamis_priv_held_make(s, dst->format, rect, 1, &result);
     if (status == TAMIS_OK)
         status = run_steps(s, &q, &guide, &result, rect);
     else

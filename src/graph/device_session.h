@@ -6,13 +6,14 @@
 #include "graph/device.h"
 #include "graph/run.h"
 
-/* Pixels of a part of an image, on the device. */
+/* Pixels of the same part of each of some pictures, on the device. */
 typedef struct tamis_held {
     void *block; /* memory to give back; NULL: somebody else's, or none */
     tamis_format format;
-    tamis_gpu_planes planes;
-    tamis_rect box; /* the part */
-    int exists;
+    tamis_gpu_planes planes; /* of the first picture */
+    int64_t next;            /* bytes from one picture to the next */
+    int32_t count;           /* pictures; 0: there is nothing */
+    tamis_rect box;          /* the part */
 } tamis_held;
 
 /* One run. */
@@ -27,10 +28,11 @@ typedef struct tamis_session {
 
 /* ---- device_copy.c: memory, copies, conversions */
 
-/* Memory for a part of an image. Columns that lie at multiples of 16 bytes in an image do so here,
- * whatever part it is. Errors: as backend.alloc. */
+/* Memory for a part of each of count images. Columns that lie at multiples of 16 bytes in an image
+ * do so here, whatever part it is; a plane of all images lies there like one of many rows. Errors:
+ * as backend.alloc. */
 tamis_status tamis_priv_held_make(tamis_session *s, tamis_format format, tamis_rect part,
-                                  tamis_held *out);
+                                  int32_t count, tamis_held *out);
 void tamis_priv_held_drop(tamis_session *s, tamis_held *h);
 
 /* A part of an image of w x h pixels with what kernels may read around it. */
@@ -58,7 +60,9 @@ void tamis_priv_held_by_channel(const tamis_held *h, tamis_gpu_planes *planes, i
 tamis_status tamis_priv_held_convert(tamis_session *s, const tamis_held *src, const tamis_held *dst,
                                      tamis_rect part, int first, tamis_gpu_alpha alpha);
 
-/* Whether all samples have the alignment of their type. */
+/* What the addresses of all rows are multiples of, in its lowest bits; whether all samples have the
+ * alignment of their type. */
+uintptr_t tamis_priv_held_address_bits(const tamis_held *h);
 int tamis_priv_held_is_aligned(const tamis_held *h);
 
 /* ---- device_step.c */

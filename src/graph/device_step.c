@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One step of a plan on a device. */
 #include "core/ctx.h"
+#include "core/mem.h"
 #include "graph/device_session.h"
 
 /* The input in the form that the kernel wants: *out is it or a copy. */
@@ -13,7 +14,7 @@ static tamis_status as_wanted(tamis_session *s, const tamis_held *in, tamis_type
         return TAMIS_OK;
     tamis_format format = in->format;
     format.type = type;
-    TAMIS_TRY(tamis_priv_held_make(s, format, part, out));
+    TAMIS_TRY(tamis_priv_held_make(s, format, part, in->count, out));
     return tamis_priv_held_convert(s, in, out, part, 0,
                                    premultiply ? TAMIS_GPU_ALPHA_MULTIPLY : TAMIS_GPU_ALPHA_KEEP);
 }
@@ -32,8 +33,7 @@ static int alignment_of(const tamis_held *const *helds, int count)
 {
     uintptr_t bits = 0;
     for (int i = 0; i < count; i++)
-        for (int p = 0; p < tamis_priv_plane_count(&helds[i]->format); p++)
-            bits |= (uintptr_t)helds[i]->planes.data[p] | (uintptr_t)helds[i]->planes.stride[p];
+        bits |= tamis_priv_held_address_bits(helds[i]);
     return largest_power(bits);
 }
 
@@ -60,7 +60,10 @@ static void fill_work(const tamis_step *step, const struct operands *o, tamis_re
                           .shift_x = valid ? n->halo.left : 0,
                           .shift_y = valid ? n->halo.top : 0,
                           .border = n->border,
-                          .frame = frames};
+                          .frame = frames,
+                          .count = o->out.count,
+                          .src_next = o->in[now].next,
+                          .dst_next = o->out.next};
     for (int c = 0; c < n->in.channels; c++)
         w->outside[c] = (float)step->outside[c];
     int packed = n->in.layout == TAMIS_PACKED;
@@ -69,7 +72,7 @@ static void fill_work(const tamis_step *step, const struct operands *o, tamis_re
     w->written = n->planar ? step->written : w->planes;
     w->step = planar || !packed ? 1 : n->in.channels;
     for (int f = 0; f <= 2 * now; f++) {
-        if (!o->in[f].exists)
+        if (!o->in[f].count)
             continue;
         helds[held_count++] = &o->in[f];
         frames[TAMIS_MAX_FRAMES + f - now] = o->in[f].planes;
@@ -82,7 +85,7 @@ static void fill_work(const tamis_step *step, const struct operands *o, tamis_re
     w->dst_pitch = w->step;
     if (planar)
         tamis_priv_held_by_channel(&o->out, &w->dst, &w->dst_pitch);
-    if (o->guide.exists) {
+    if (o->guide.count) {
         helds[held_count++] = &o->guide;
         tamis_priv_held_by_channel(&o->guide, &w->guide, &w->guide_pitch);
         w->guide_planes = o->guide.format.channels - (n->guide.alpha != TAMIS_ALPHA_NONE);
@@ -90,22 +93,63 @@ static void fill_work(const tamis_step *step, const struct operands *o, tamis_re
     w->aligned = alignment_of(helds, held_count);
 }
 
+static tamis_status launch_work(tamis_session *s, int k, const tamis_gpu_work *work)
+{
+    const tamis_node *node = &s->plan->steps[k].node;
+    const tamis_gpu_kernel *row = s->device->kernels[k];
+    tamis_status status = row->launch(work, node, s->device->states[k], &s->fault);
+    if (status == TAMIS_OK && row->finish)
+        status = row->finish(work, node, s->device->states[k], &s->fault);
+    return status;
+}
+
+static void next_picture(tamis_gpu_planes *planes, int64_t next)
+{
+    for (int p = 0; p < TAMIS_MAX_CHANNELS; p++)
+        if (planes->data[p])
+            planes->data[p] += next;
+}
+
+/* For rows that take one picture at a time: all use the same scratch memory in turn. */
+static tamis_status launch_each(tamis_session *s, int k, tamis_gpu_work work,
+                                tamis_gpu_planes *frames)
+{
+    tamis_status status = TAMIS_OK;
+    int32_t count = work.count;
+    work.count = 1;
+    for (int32_t i = 0; i < count && status == TAMIS_OK; i++) {
+        status = launch_work(s, k, &work);
+        next_picture(&work.src, work.src_next);
+        next_picture(&work.dst, work.dst_next);
+        for (int f = 0; f <= 2 * TAMIS_MAX_FRAMES; f++)
+            next_picture(&frames[f], work.src_next);
+    }
+    return status;
+}
+
+/* Bytes of scratch memory for one picture, so that the next one's begins as well aligned. */
+static size_t scratch_bytes(const tamis_session *s, int k, tamis_rect part)
+{
+    const tamis_gpu_kernel *row = s->device->kernels[k];
+    const tamis_node *node = &s->plan->steps[k].node;
+    size_t size = row->scratch ? row->scratch(node, s->device->states[k], part.w, part.h) : 0;
+    return (size + 255) / 256 * 256;
+}
+
 static tamis_status launch(tamis_session *s, int k, const struct operands *o, tamis_rect part)
 {
-    const tamis_step *step = &s->plan->steps[k];
-    const tamis_gpu_kernel *row = s->device->kernels[k];
-    const void *state = s->device->states[k];
     tamis_gpu_planes frames[2 * TAMIS_MAX_FRAMES + 1] = {0};
     tamis_gpu_work work;
-    fill_work(step, o, part, frames, &work);
+    fill_work(&s->plan->steps[k], o, part, frames, &work);
     work.stream = s->stream;
-    size_t scratch = row->scratch ? row->scratch(&step->node, state, part.w, part.h) : 0;
+    int in_turn = s->device->kernels[k]->alone && work.count > 1;
+    size_t scratch = scratch_bytes(s, k, part);
+    size_t size = tamis_priv_size_mul(scratch, in_turn ? 1 : (size_t)work.count);
+    work.scratch_next = (int64_t)scratch;
     if (scratch)
-        TAMIS_TRY(s->device->backend->alloc(s->device->gpu, s->stream, scratch, &work.scratch,
-                                            &s->fault));
-    tamis_status status = row->launch(&work, &step->node, state, &s->fault);
-    if (status == TAMIS_OK && row->finish)
-        status = row->finish(&work, &step->node, state, &s->fault);
+        TAMIS_TRY(
+            s->device->backend->alloc(s->device->gpu, s->stream, size, &work.scratch, &s->fault));
+    tamis_status status = in_turn ? launch_each(s, k, work, frames) : launch_work(s, k, &work);
     if (scratch)
         s->device->backend->free(s->device->gpu, s->stream, work.scratch);
     return status;
@@ -149,7 +193,7 @@ static tamis_status make_result(tamis_session *s, const tamis_step *step, tamis_
         return TAMIS_OK;
     tamis_format format = out->format;
     format.type = type;
-    return tamis_priv_held_make(s, format, part, result);
+    return tamis_priv_held_make(s, format, part, out->count, result);
 }
 
 tamis_status tamis_priv_device_step(tamis_session *s, int k, const tamis_held *inputs,
@@ -160,7 +204,7 @@ tamis_status tamis_priv_device_step(tamis_session *s, int k, const tamis_held *i
     struct operands o = {0};
     tamis_status status = TAMIS_OK;
     for (int f = 0; f <= 2 * now && status == TAMIS_OK; f++)
-        if (inputs[f].exists)
+        if (inputs[f].count)
             status =
                 as_wanted(s, &inputs[f], step->node.work, step->fetch.premultiply,
                           tamis_priv_with_slack(s->parts[k], step->node.w, step->node.h), &o.in[f]);
