@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""CuPy, PyTorch and, where it can be imported, CV-CUDA on the rows of gpu_bench that they have.
+"""CuPy, PyTorch and, where they can be imported, CV-CUDA and cuCIM on the rows of gpu_bench that
+they have. bench/gpu/wheels.sh packs the last two for a machine without a network.
 
     bench/gpu/python_peers.py [--filter SUBSTRING] [--json FILE] [--quick]
 
@@ -159,6 +160,36 @@ def torch_rows(torch):
     return [(name, shape, 1, lambda p, s=shape, f=f: f(floats(p, s))) for name, shape, f in rows]
 
 
+def cucim_rows(cp, filters):
+    def gray(pictures, shape):
+        return cp.asarray(pictures.get(shape)[..., 0].contiguous())
+
+    def gauss(k):
+        radius = (k // 2) / SIGMAS[k]
+        return lambda g: lambda: filters.gaussian(g, SIGMAS[k], mode="mirror", truncate=radius,
+                                                  preserve_range=True)
+
+    def median(k):
+        window = cp.ones((k, k), bool)
+        return lambda g: lambda: filters.median(g, window, mode="nearest")
+
+    def slope(name):
+        def prepare(g):
+            f = g.astype(cp.float32)
+            return lambda: getattr(filters, name)(f)
+        return prepare
+
+    rows = [(f"gaussian {k}", BIG, gauss(k)) for k in SIGMAS]
+    rows += [("gaussian 5 4K", UHD, gauss(5))]
+    rows += [(f"median {k} 4K", UHD, median(k)) for k in (3, 5, 7)]
+    rows += [(f"median {k}", UHD, median(k)) for k in (15, 31, 75)]
+    rows += [(f"{name} u8", BIG, slope(name)) for name in ("sobel", "prewitt", "scharr")]
+    rows += [("laplacian", BIG, slope("laplace")),
+             ("unsharp 5", BIG,
+              lambda g: lambda: filters.unsharp_mask(g, 1, 1, preserve_range=True))]
+    return [(name, shape, 1, lambda p, s=shape, f=f: f(gray(p, s))) for name, shape, f in rows]
+
+
 def cvcuda_rows(cvcuda, np):
     mirror = cvcuda.Border.REFLECT101
     matrix = np.array([[0.6928, 0.4, -100], [-0.4, 0.6928, 350]], np.float32)
@@ -209,6 +240,13 @@ def libraries(torch):
         yield f"CV-CUDA {cvcuda.__version__}", cvcuda_rows(cvcuda, numpy)
     except ImportError as error:
         print("CV-CUDA is left out:", error)
+    try:
+        import cucim
+        import cupy
+        from cucim.skimage import filters
+        yield f"cuCIM {cucim.__version__}", cucim_rows(cupy, filters)
+    except ImportError as error:
+        print("cuCIM is left out:", error)
 
 
 # ---- measuring
