@@ -170,6 +170,10 @@ static tamis_status npy_info(tamis_reader *reader, int page, tamis_file_info *ou
     out->image = (tamis_format){s->type, (int)s->shape[2], TAMIS_PACKED, TAMIS_ALPHA_NONE};
     out->w = (int32_t)s->shape[1];
     out->h = (int32_t)s->shape[0];
+    if (!s->fortran) { /* whose columns lie together */
+        out->block_w = out->w;
+        out->block_h = tamis_priv_reader_rows(out, row);
+    }
     out->file_bits = (int)(8 * tamis_type_size(s->type));
     snprintf(out->detail, sizeof out->detail, "%s endian, %s order",
              s->big_endian ? "big" : "little", s->fortran ? "Fortran" : "C");
@@ -216,16 +220,15 @@ static tamis_status read_fortran(tamis_reader *reader, const tamis_image *image)
     return status;
 }
 
-static tamis_status npy_pixels(tamis_reader *reader, int page, const tamis_image *image,
-                               tamis_meta *meta)
+static tamis_status npy_part(tamis_reader *reader, int page, tamis_rect rect,
+                             const tamis_image *into)
 {
     const npy_state *s = reader->state;
     (void)page;
-    (void)meta;
-    if (s->fortran)
-        return read_fortran(reader, image);
+    if (s->fortran) /* all of it */
+        return read_fortran(reader, into);
     return tamis_priv_plain_read(reader, s->data_at, (tamis_plain){.big_endian = s->big_endian},
-                                 image);
+                                 (int32_t)s->shape[1], (int32_t)s->shape[0], rect, into);
 }
 
 static tamis_status npy_write(tamis_writer *writer, const tamis_image *image,
@@ -259,7 +262,7 @@ const tamis_decoder tamis_priv_decoder_npy = {
     .probe = npy_probe,
     .open = npy_open,
     .info = npy_info,
-    .pixels = npy_pixels,
+    .part = npy_part,
     .close = npy_close,
 };
 

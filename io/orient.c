@@ -74,6 +74,25 @@ static void transpose(const tamis_image *src, const tamis_image *dst, size_t pix
             }
 }
 
+static int is_mirrored(int orientation)
+{
+    return orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
+}
+
+static int is_flipped(int orientation)
+{
+    return orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
+}
+
+tamis_rect tamis_priv_rect_stored(tamis_rect rect, int32_t w, int32_t h, int orientation)
+{
+    if (is_mirrored(orientation))
+        rect.x = w - rect.x - rect.w;
+    if (is_flipped(orientation))
+        rect.y = h - rect.y - rect.h;
+    return orientation < 5 ? rect : (tamis_rect){rect.y, rect.x, rect.h, rect.w};
+}
+
 tamis_status tamis_priv_image_turn(tamis_ctx *ctx, tamis_image *image, int orientation)
 {
     size_t pixel = tamis_priv_row_bytes(image->format, 1);
@@ -86,9 +105,9 @@ tamis_status tamis_priv_image_turn(tamis_ctx *ctx, tamis_image *image, int orien
         tamis_image_unref(image);
         *image = turned;
     }
-    if (orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7)
+    if (is_mirrored(orientation))
         mirror(image, pixel);
-    if (orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8)
+    if (is_flipped(orientation))
         return flip(ctx, image, pixel);
     return TAMIS_OK;
 }

@@ -69,19 +69,21 @@ static tamis_status pfm_info(tamis_reader *reader, int page, tamis_file_info *ou
     out->image = (tamis_format){TAMIS_F32, s->channels, TAMIS_PACKED, TAMIS_ALPHA_NONE};
     out->w = (int32_t)s->w;
     out->h = (int32_t)s->h;
+    out->block_w = out->w;
+    out->block_h = tamis_priv_reader_rows(out, row);
     out->file_bits = 32;
     snprintf(out->detail, sizeof out->detail, "%s endian", s->big_endian ? "big" : "little");
     return TAMIS_OK;
 }
 
-static tamis_status pfm_pixels(tamis_reader *reader, int page, const tamis_image *image,
-                               tamis_meta *meta)
+static tamis_status pfm_part(tamis_reader *reader, int page, tamis_rect rect,
+                             const tamis_image *into)
 {
     const pfm_state *s = reader->state;
     (void)page;
-    (void)meta;
     tamis_plain order = {.big_endian = s->big_endian, .bottom_up = 1};
-    return tamis_priv_plain_read(reader, s->data_at, order, image);
+    return tamis_priv_plain_read(reader, s->data_at, order, (int32_t)s->w, (int32_t)s->h, rect,
+                                 into);
 }
 
 static tamis_status pfm_write(tamis_writer *writer, const tamis_image *image,
@@ -102,7 +104,7 @@ const tamis_decoder tamis_priv_decoder_pfm = {
     .probe = pfm_probe,
     .open = pfm_open,
     .info = pfm_info,
-    .pixels = pfm_pixels,
+    .part = pfm_part,
     .close = pfm_close,
 };
 

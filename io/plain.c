@@ -12,17 +12,24 @@ static int must_swap(tamis_plain order, tamis_format format)
 }
 
 tamis_status tamis_priv_plain_read(tamis_reader *reader, uint64_t offset, tamis_plain order,
-                                   const tamis_image *image)
+                                   int32_t w, int32_t h, tamis_rect rect, const tamis_image *into)
 {
-    size_t bytes = tamis_priv_row_bytes(image->format, image->w);
-    size_t size = tamis_type_size(image->format.type);
-    for (int32_t i = 0; i < image->h; i++) {
-        void *row = tamis_image_row(image, 0, order.bottom_up ? image->h - 1 - i : i);
-        tamis_status status =
-            tamis_priv_reader_bytes(reader, offset + (uint64_t)i * bytes, row, bytes);
+    tamis_format format = into->format;
+    size_t row_bytes = tamis_priv_row_bytes(format, w);
+    size_t bytes = tamis_priv_row_bytes(format, rect.w);
+    size_t size = tamis_type_size(format.type);
+    offset += tamis_priv_row_bytes(format, rect.x);
+    for (int32_t i = 0; i < rect.h; i++) {
+        /* In the order of the file, which reads ahead. */
+        int32_t y = order.bottom_up ? rect.h - 1 - i : i;
+        int32_t stored = order.bottom_up ? h - 1 - rect.y - y : rect.y + y;
+        uint64_t at = offset + (uint64_t)stored * row_bytes;
+        void *row = tamis_image_row(into, 0, y);
+        tamis_status status = rect.w == w ? tamis_priv_reader_bytes(reader, at, row, bytes)
+                                          : tamis_priv_reader_bytes_apart(reader, at, row, bytes);
         if (status != TAMIS_OK)
             return status;
-        if (must_swap(order, image->format))
+        if (must_swap(order, format))
             tamis_priv_swap_samples(row, bytes / size, size);
     }
     return TAMIS_OK;

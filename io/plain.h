@@ -11,9 +11,10 @@ typedef struct tamis_plain {
     int bottom_up; /* the last row comes first */
 } tamis_plain;
 
-/* Fills a packed image from offset on. Errors: READ. */
+/* Fills a packed image with the part rect of the w x h pixels that begin at offset. Errors: READ.
+ */
 tamis_status tamis_priv_plain_read(tamis_reader *reader, uint64_t offset, tamis_plain order,
-                                   const tamis_image *image);
+                                   int32_t w, int32_t h, tamis_rect rect, const tamis_image *into);
 /* Writes all rows. Errors: WRITE, MEMORY. */
 tamis_status tamis_priv_plain_write(tamis_writer *writer, tamis_plain order,
                                     const tamis_image *image);

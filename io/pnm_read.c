@@ -134,6 +134,10 @@ static tamis_status pnm_info(tamis_reader *reader, int page, tamis_file_info *ou
                                 alpha ? TAMIS_ALPHA_STRAIGHT : TAMIS_ALPHA_NONE};
     out->w = (int32_t)s->w;
     out->h = (int32_t)s->h;
+    if (s->kind > 3) {
+        out->block_w = out->w;
+        out->block_h = tamis_priv_reader_rows(out, min_row_bytes(s));
+    }
     for (uint32_t v = s->maxval; v; v >>= 1)
         out->file_bits++;
     snprintf(out->detail, sizeof out->detail, "P%d, maxval %u", s->kind, (unsigned)s->maxval);
@@ -180,17 +184,18 @@ static tamis_status read_text(tamis_reader *reader, const tamis_image *image)
     return TAMIS_OK;
 }
 
-static void unpack_bits(const uint8_t *bits, uint8_t *row, uint32_t w)
+/* n pixels from the first one on of a row of bits. */
+static void unpack_bits(const uint8_t *bits, uint32_t first, uint32_t n, uint8_t *row)
 {
-    for (uint32_t x = 0; x < w; x++)
-        row[x] = bits[x / 8] >> (7 - x % 8) & 1 ? 0 : 255; /* 1 is black */
+    for (uint32_t x = first; x < first + n; x++)
+        *row++ = bits[x / 8] >> (7 - x % 8) & 1 ? 0 : 255; /* 1 is black */
 }
 
-/* Scales a row of raw samples into the image's. */
-static tamis_status scale_row(tamis_reader *reader, const uint8_t *raw, uint8_t *row)
+/* Scales raw samples into the image's. */
+static tamis_status scale_row(tamis_reader *reader, const uint8_t *raw, size_t samples,
+                              uint8_t *row)
 {
     const pnm_state *s = reader->state;
-    size_t samples = (size_t)s->w * s->depth;
     if (s->maxval == 255) {
         memcpy(row, raw, samples);
         return TAMIS_OK;
@@ -204,35 +209,46 @@ static tamis_status scale_row(tamis_reader *reader, const uint8_t *raw, uint8_t 
     return TAMIS_OK;
 }
 
-static tamis_status read_binary(tamis_reader *reader, const tamis_image *image)
+/* Bytes of a row that hold the rect's pixels: from where on, and how many. */
+static void span(const pnm_state *s, tamis_rect rect, size_t *from, size_t *bytes)
+{
+    size_t pixel = s->depth * (size_t)(s->maxval > 255 ? 2 : 1);
+    *from = s->kind == 4 ? (size_t)rect.x / 8 : pixel * (size_t)rect.x;
+    *bytes =
+        s->kind == 4 ? ((size_t)rect.x + (size_t)rect.w + 7) / 8 - *from : pixel * (size_t)rect.w;
+}
+
+static tamis_status read_binary(tamis_reader *reader, tamis_rect rect, const tamis_image *into)
 {
     const pnm_state *s = reader->state;
-    size_t bytes = (size_t)min_row_bytes(s);
+    size_t from, bytes, row_bytes = (size_t)min_row_bytes(s);
+    span(s, rect, &from, &bytes);
     uint8_t *raw = malloc(bytes);
     tamis_status status = TAMIS_OK;
     if (!raw)
         return tamis_priv_reader_fail(reader, TAMIS_ERR_MEMORY, "no memory");
-    for (int32_t y = 0; y < image->h && status == TAMIS_OK; y++) {
-        uint8_t *row = tamis_image_row(image, 0, y);
-        status = tamis_priv_reader_bytes(reader, s->data_at + (uint64_t)y * bytes, raw, bytes);
+    for (int32_t y = 0; y < rect.h && status == TAMIS_OK; y++) {
+        uint8_t *row = tamis_image_row(into, 0, y);
+        uint64_t at = s->data_at + (uint64_t)(rect.y + y) * row_bytes + from;
+        status = (uint32_t)rect.w == s->w ? tamis_priv_reader_bytes(reader, at, raw, bytes)
+                                          : tamis_priv_reader_bytes_apart(reader, at, raw, bytes);
         if (status != TAMIS_OK)
             break;
         if (s->kind == 4)
-            unpack_bits(raw, row, s->w);
+            unpack_bits(raw, (uint32_t)rect.x % 8, (uint32_t)rect.w, row);
         else
-            status = scale_row(reader, raw, row);
+            status = scale_row(reader, raw, (size_t)rect.w * s->depth, row);
     }
     free(raw);
     return status;
 }
 
-static tamis_status pnm_pixels(tamis_reader *reader, int page, const tamis_image *image,
-                               tamis_meta *meta)
+static tamis_status pnm_part(tamis_reader *reader, int page, tamis_rect rect,
+                             const tamis_image *into)
 {
     const pnm_state *s = reader->state;
     (void)page;
-    (void)meta;
-    return s->kind <= 3 ? read_text(reader, image) : read_binary(reader, image);
+    return s->kind <= 3 ? read_text(reader, into) : read_binary(reader, rect, into);
 }
 
 const tamis_decoder tamis_priv_decoder_pnm = {
@@ -240,6 +256,6 @@ const tamis_decoder tamis_priv_decoder_pnm = {
     .probe = pnm_probe,
     .open = pnm_open,
     .info = pnm_info,
-    .pixels = pnm_pixels,
+    .part = pnm_part,
     .close = pnm_close,
 };

@@ -108,18 +108,20 @@ static tamis_status raw_info(tamis_reader *reader, int page, tamis_file_info *ou
     out->image = (tamis_format){s->type, (int)s->channels, TAMIS_PACKED, TAMIS_ALPHA_NONE};
     out->w = (int32_t)s->w;
     out->h = (int32_t)s->h;
+    out->block_w = out->w;
+    out->block_h = tamis_priv_reader_rows(out, tamis_priv_row_bytes(out->image, out->w));
     out->file_bits = (int)(8 * tamis_type_size(s->type));
     snprintf(out->detail, sizeof out->detail, "offset %llu", (unsigned long long)s->offset);
     return TAMIS_OK;
 }
 
-static tamis_status raw_pixels(tamis_reader *reader, int page, const tamis_image *image,
-                               tamis_meta *meta)
+static tamis_status raw_part(tamis_reader *reader, int page, tamis_rect rect,
+                             const tamis_image *into)
 {
     const raw_state *s = reader->state;
     (void)page;
-    (void)meta;
-    return tamis_priv_plain_read(reader, s->offset, (tamis_plain){0}, image);
+    return tamis_priv_plain_read(reader, s->offset, (tamis_plain){0}, (int32_t)s->w, (int32_t)s->h,
+                                 rect, into);
 }
 
 static tamis_status raw_write(tamis_writer *writer, const tamis_image *image,
@@ -134,7 +136,7 @@ const tamis_decoder tamis_priv_decoder_raw = {
     .probe = raw_probe,
     .open = raw_open,
     .info = raw_info,
-    .pixels = raw_pixels,
+    .part = raw_part,
     .close = raw_close,
 };
 

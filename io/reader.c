@@ -9,8 +9,10 @@
 #include "meta.h"
 #include "require.h"
 
-#define DEFAULT_MAX_PIXELS ((uint64_t)1 << 34)
-#define MAX_PIXELS         ((uint64_t)1 << 58) /* so that byte counts fit into 64 bits */
+#define DEFAULT_MAX_PIXELS  ((uint64_t)1 << 34)
+#define ROWS_BYTES          ((uint64_t)64 << 10) /* worth a read of its own */
+#define DEFAULT_CACHE_BYTES ((size_t)16 << 20)
+#define MAX_PIXELS          ((uint64_t)1 << 58) /* so that byte counts fit into 64 bits */
 
 static const tamis_decoder *const decoders[] = {
     &tamis_priv_decoder_png, &tamis_priv_decoder_jpeg, &tamis_priv_decoder_tiff,
@@ -42,6 +44,20 @@ tamis_status tamis_priv_reader_bytes(tamis_reader *reader, uint64_t offset, void
     if (tamis_priv_source_read(&reader->source, offset, buf, size) != size)
         return tamis_priv_reader_short(reader);
     return TAMIS_OK;
+}
+
+tamis_status tamis_priv_reader_bytes_apart(tamis_reader *reader, uint64_t offset, void *buf,
+                                           size_t size)
+{
+    if (tamis_priv_source_read_apart(&reader->source, offset, buf, size) != size)
+        return tamis_priv_reader_short(reader);
+    return TAMIS_OK;
+}
+
+int32_t tamis_priv_reader_rows(const tamis_file_info *info, uint64_t row_bytes)
+{
+    uint64_t rows = ROWS_BYTES / (row_bytes ? row_bytes : 1);
+    return rows < 1 ? 1 : rows < (uint64_t)info->h ? (int32_t)rows : info->h;
 }
 
 tamis_status tamis_priv_reader_check_size(const tamis_reader *reader, uint64_t w, uint64_t h)
@@ -160,6 +176,8 @@ tamis_status tamis_reader_open(tamis_ctx *ctx, const char *path, const tamis_rea
     if (reader->max_pixels > MAX_PIXELS)
         reader->max_pixels = MAX_PIXELS;
     reader->keep_orientation = options && options->keep_orientation;
+    reader->cache_bytes =
+        options && options->cache_bytes ? options->cache_bytes : DEFAULT_CACHE_BYTES;
     reader->name = copy_text(strcmp(path, "-") == 0 ? "standard input" : path);
     reader->load_max = UINT64_MAX;
     if (options && options->raw)
@@ -175,17 +193,56 @@ tamis_status tamis_reader_open(tamis_ctx *ctx, const char *path, const tamis_rea
     return status;
 }
 
-tamis_status tamis_reader_info(tamis_reader *reader, int page, tamis_file_info *out)
+static void swap(int32_t *a, int32_t *b)
 {
-    TAMIS_IO_REQUIRE(NULL, reader);
-    TAMIS_IO_REQUIRE(reader->ctx, out);
+    int32_t t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* Facts of a page as it is delivered; *orientation is what turns it so. */
+static tamis_status upright_info(tamis_reader *reader, int page, tamis_file_info *out,
+                                 int *orientation)
+{
     tamis_status status = stored_info(reader, page, out);
-    if (status == TAMIS_OK && out->orientation >= 5 && !reader->keep_orientation) {
-        int32_t w = out->w;
-        out->w = out->h;
-        out->h = w;
+    *orientation = reader->keep_orientation ? 1 : out->orientation;
+    if (*orientation >= 5) {
+        swap(&out->w, &out->h);
+        /* A strip turned is a column: rows across all of them would expand each for every part. */
+        if (out->block_w == out->h)
+            out->block_w = out->block_h = 0;
+        swap(&out->block_w, &out->block_h);
     }
     return status;
+}
+
+tamis_status tamis_reader_info(tamis_reader *reader, int page, tamis_file_info *out)
+{
+    int orientation;
+    TAMIS_IO_REQUIRE(NULL, reader);
+    TAMIS_IO_REQUIRE(reader->ctx, out);
+    return upright_info(reader, page, out, &orientation);
+}
+
+static tamis_status read_stored(tamis_reader *reader, int page, const tamis_image *image,
+                                tamis_meta *meta)
+{
+    const tamis_decoder *decoder = reader->decoder;
+    if (decoder->pixels)
+        return decoder->pixels(reader, page, image, meta);
+    tamis_rect all = {0, 0, image->w, image->h};
+    tamis_status status = decoder->part(reader, page, all, image);
+    return status == TAMIS_OK && decoder->meta ? decoder->meta(reader, page, meta) : status;
+}
+
+static void turn_meta(tamis_meta *meta, int orientation)
+{
+    tamis_priv_meta_mark_upright(meta);
+    if (orientation >= 5) {
+        double dpi_x = meta->dpi_x;
+        meta->dpi_x = meta->dpi_y;
+        meta->dpi_y = dpi_x;
+    }
 }
 
 static tamis_status read_upright(tamis_reader *reader, int page, tamis_image *image,
@@ -196,18 +253,103 @@ static tamis_status read_upright(tamis_reader *reader, int page, tamis_image *im
     if (status == TAMIS_OK)
         status = tamis_image_create(reader->ctx, info.image, info.w, info.h, image);
     if (status == TAMIS_OK)
-        status = reader->decoder->pixels(reader, page, image, meta);
+        status = read_stored(reader, page, image, meta);
     meta->orientation = info.orientation;
     if (status != TAMIS_OK || info.orientation == 1 || reader->keep_orientation)
         return status;
     status = tamis_priv_image_turn(reader->ctx, image, info.orientation);
-    tamis_priv_meta_mark_upright(meta);
-    if (info.orientation >= 5) {
-        double dpi_x = meta->dpi_x;
-        meta->dpi_x = meta->dpi_y;
-        meta->dpi_y = dpi_x;
-    }
+    turn_meta(meta, info.orientation);
     return status;
+}
+
+/* Metadata of a format that has it apart from the pixels. */
+static tamis_status meta_upright(tamis_reader *reader, int page, tamis_meta *meta)
+{
+    tamis_file_info info;
+    int orientation;
+    tamis_status status = upright_info(reader, page, &info, &orientation);
+    if (status == TAMIS_OK && reader->decoder->meta)
+        status = reader->decoder->meta(reader, page, meta);
+    meta->orientation = info.orientation;
+    if (status == TAMIS_OK && orientation != 1)
+        turn_meta(meta, orientation);
+    return status;
+}
+
+tamis_status tamis_reader_meta(tamis_reader *reader, int page, tamis_meta *meta)
+{
+    tamis_image image;
+    if (meta)
+        *meta = (tamis_meta){0};
+    TAMIS_IO_REQUIRE(NULL, reader);
+    TAMIS_IO_REQUIRE(reader->ctx, meta);
+    if (!reader->decoder->part) {
+        tamis_status status = tamis_reader_read(reader, page, &image, meta);
+        tamis_image_unref(&image);
+        return status;
+    }
+    tamis_status status = meta_upright(reader, page, meta);
+    if (status != TAMIS_OK)
+        tamis_meta_clear(meta);
+    return status;
+}
+
+static tamis_status check_part(const tamis_reader *reader, const tamis_file_info *info,
+                               tamis_rect r, const tamis_image *into)
+{
+    char have[64], want[64];
+    if (info->block_w == 0)
+        return tamis_priv_reader_fail(reader, TAMIS_ERR_UNSUPPORTED,
+                                      "this picture can be read whole only");
+    if (r.x < 0 || r.y < 0 || r.w < 1 || r.h < 1 || r.w > info->w || r.h > info->h ||
+        r.x > info->w - r.w || r.y > info->h - r.h)
+        return tamis_priv_reader_fail(reader, TAMIS_ERR_ARGUMENT,
+                                      "the part %dx%d at %d,%d is not inside %dx%d", r.w, r.h, r.x,
+                                      r.y, info->w, info->h);
+    tamis_status status = tamis_image_check(reader->ctx, into);
+    if (status != TAMIS_OK)
+        return status;
+    if (tamis_format_equal(into->format, info->image) && into->w == r.w && into->h == r.h)
+        return TAMIS_OK;
+    return tamis_priv_reader_fail(reader, TAMIS_ERR_ARGUMENT,
+                                  "a part of %dx%d %s does not go into an image of %dx%d %s", r.w,
+                                  r.h, tamis_format_print(info->image, want, sizeof want), into->w,
+                                  into->h, tamis_format_print(into->format, have, sizeof have));
+}
+
+/* Reads what becomes the part, turns it and copies it. */
+static tamis_status read_turned(tamis_reader *reader, int page, tamis_rect stored, int orientation,
+                                const tamis_image *into)
+{
+    tamis_image image;
+    tamis_status status = tamis_image_create(reader->ctx, into->format, stored.w, stored.h, &image);
+    if (status != TAMIS_OK)
+        return status;
+    status = reader->decoder->part(reader, page, stored, &image);
+    if (status == TAMIS_OK)
+        status = tamis_priv_image_turn(reader->ctx, &image, orientation);
+    if (status == TAMIS_OK)
+        status = tamis_image_copy(reader->ctx, &image, into);
+    tamis_image_unref(&image);
+    return status;
+}
+
+tamis_status tamis_reader_read_part(tamis_reader *reader, int page, tamis_rect rect,
+                                    const tamis_image *into)
+{
+    tamis_file_info info;
+    int orientation;
+    TAMIS_IO_REQUIRE(NULL, reader);
+    TAMIS_IO_REQUIRE(reader->ctx, into);
+    tamis_status status = upright_info(reader, page, &info, &orientation);
+    if (status == TAMIS_OK)
+        status = check_part(reader, &info, rect, into);
+    if (status != TAMIS_OK)
+        return status;
+    tamis_rect stored = tamis_priv_rect_stored(rect, info.w, info.h, orientation);
+    if (orientation == 1)
+        return reader->decoder->part(reader, page, stored, into);
+    return read_turned(reader, page, stored, orientation, into);
 }
 
 tamis_status tamis_reader_read(tamis_reader *reader, int page, tamis_image *image, tamis_meta *meta)

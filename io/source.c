@@ -147,8 +147,35 @@ size_t tamis_priv_source_read(tamis_source *source, uint64_t offset, void *buf, 
     return size;
 }
 
+size_t tamis_priv_source_read_apart(tamis_source *source, uint64_t offset, void *buf, size_t size)
+{
+    if (source->is_pipe || offset >= source->size)
+        return tamis_priv_source_read(source, offset, buf, size);
+    if (size > source->size - offset)
+        size = (size_t)(source->size - offset);
+    return read_fully(source, buf, size, offset);
+}
+
+tamis_status tamis_priv_source_share(const tamis_source *source, tamis_source *out)
+{
+    *out = *source;
+    out->shared = 1;
+    out->window_start = 0;
+    out->window_len = 0;
+    out->window = source->is_pipe ? NULL : malloc(WINDOW_BYTES);
+    if (source->is_pipe || out->window)
+        return TAMIS_OK;
+    *out = (tamis_source){.fd = -1};
+    return tamis_ctx_fail(source->ctx, TAMIS_ERR_MEMORY, "%s: no memory", source->name);
+}
+
 void tamis_priv_source_close(tamis_source *source)
 {
+    if (source->shared) {
+        free(source->window);
+        *source = (tamis_source){.fd = -1};
+        return;
+    }
     for (size_t i = 0; i < source->piece_count; i++)
         tamis_image_unref(&source->pieces[i]);
     free(source->pieces);

@@ -19,7 +19,8 @@ typedef struct tamis_source {
     int is_pipe;
     tamis_image *pieces; /* pipe: equal pieces of its content, counted by the context */
     size_t piece_count;
-    int error; /* errno of a failed read, 0 when data simply ended */
+    int error;  /* errno of a failed read, 0 when data simply ended */
+    int shared; /* descriptor and pieces belong to another source */
 } tamis_source;
 
 /* Opens path ("-" is standard input). Of a pipe only the first piece is read, so that it can be
@@ -33,6 +34,13 @@ tamis_status tamis_priv_source_load(tamis_source *source, uint64_t max);
 
 /* Copies up to size bytes from offset into buf; returns how many there were. */
 size_t tamis_priv_source_read(tamis_source *source, uint64_t offset, void *buf, size_t size);
+
+/* The same without keeping what lies around it, for reads all over the file. */
+size_t tamis_priv_source_read_apart(tamis_source *source, uint64_t offset, void *buf, size_t size);
+
+/* A second source of the same bytes, for another thread; the first must outlive it.
+ * Errors: MEMORY. */
+tamis_status tamis_priv_source_share(const tamis_source *source, tamis_source *out);
 
 void tamis_priv_source_close(tamis_source *source);
 

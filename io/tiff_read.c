@@ -4,27 +4,10 @@
 
 #include "bytes.h"
 #include "tiff_meta.h"
-#include "tiff_open.h"
+#include "tiff_read.h"
 
 #define MAX_TILE_BYTES  ((uint64_t)1 << 30)
 #define MAX_STRIP_BYTES ((uint64_t)16 << 20)
-
-/* A directory as libtiff sees it. */
-typedef struct tiff_page {
-    uint32_t w, h, tile_w, tile_h; /* tile_w is 0 for strips */
-    uint16_t bits, samples, kind, photometric, planar, compression, orientation;
-    uint16_t extra_count, extra; /* number of extra samples, meaning of the last */
-    const uint16_t *map[3];      /* the palette */
-    int map_shift;               /* from its values to 8 bit */
-    tamis_format format;
-} tiff_page;
-
-typedef struct tiff_state {
-    tamis_tiff tiff;
-    uint64_t *offsets;
-    int current; /* page that libtiff is at */
-    tiff_page page;
-} tiff_state;
 
 static int tiff_probe(const uint8_t *head, size_t size)
 {
@@ -34,31 +17,15 @@ static int tiff_probe(const uint8_t *head, size_t size)
     return little || memcmp(head, "MM\0*", 4) == 0 || memcmp(head, "MM\0+", 4) == 0;
 }
 
-static tamis_status fail_tiff(tamis_reader *reader)
-{
-    const tiff_state *s = reader->state;
-    if (reader->source.error)
-        return tamis_priv_reader_short(reader);
-    return tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "TIFF: %s",
-                                  *s->tiff.message ? s->tiff.message : "broken data");
-}
-
 static tamis_status tiff_open(tamis_reader *reader)
 {
     tiff_state *s = calloc(1, sizeof *s);
     reader->state = s;
     if (!s)
         return tamis_priv_reader_fail(reader, TAMIS_ERR_MEMORY, "no memory");
-    s->current = -1;
-    s->tiff.ctx = reader->ctx;
-    s->tiff.name = reader->name;
-    s->tiff.source = &reader->source;
+    tamis_priv_tiff_lanes_init(s);
     tamis_status status = tamis_priv_tiff_directories(reader, &s->offsets, &reader->pages);
-    if (status != TAMIS_OK)
-        return status;
-    /* What libtiff needs at once is a piece of the file, or small. */
-    size_t max_piece = ((size_t)64 << 20) + 2 * (size_t)reader->source.size;
-    return tamis_priv_tiff_open(&s->tiff, "rmh", max_piece) ? TAMIS_OK : fail_tiff(reader);
+    return status == TAMIS_OK ? tamis_priv_tiff_lane(reader, 0) : status;
 }
 
 static void tiff_close(tamis_reader *reader)
@@ -66,7 +33,7 @@ static void tiff_close(tamis_reader *reader)
     tiff_state *s = reader->state;
     if (!s)
         return;
-    tamis_priv_tiff_close(&s->tiff);
+    tamis_priv_tiff_lanes_close(s);
     free(s->offsets);
     free(s);
 }
@@ -104,6 +71,9 @@ static void read_fields(TIFF *tif, tiff_page *p)
         p->photometric = p->samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
     if (p->orientation < 1 || p->orientation > 8)
         p->orientation = 1;
+    uint32_t subfile = 0;
+    TIFFGetField(tif, TIFFTAG_SUBFILETYPE, &subfile);
+    p->reduced = (subfile & FILETYPE_REDUCEDIMAGE) != 0;
     read_extras(tif, p);
     if (TIFFIsTiled(tif)) {
         TIFFGetField(tif, TIFFTAG_TILEWIDTH, &p->tile_w);
@@ -232,34 +202,54 @@ static tamis_status check_storage(tamis_reader *reader, const tiff_page *p)
 }
 
 /* Raw photos are TIFF files whose first directory is a small preview. */
-static tamis_status refuse_raw_photo(const tamis_reader *reader, TIFF *tif, int page)
+static tamis_status refuse_raw_photo(const tamis_reader *reader, TIFF *tif, int page,
+                                     const tiff_page *p)
 {
-    uint32_t kind = 0;
     uint16_t count = 0;
     void *values;
     if (TIFFGetField(tif, TAMIS_TAG_DNG_VERSION, &values))
         return unsupported(reader, "raw photo data (DNG)");
-    TIFFGetField(tif, TIFFTAG_SUBFILETYPE, &kind);
-    if (page == 0 && (kind & FILETYPE_REDUCEDIMAGE) &&
-        TIFFGetField(tif, TIFFTAG_SUBIFD, &count, &values))
+    if (page == 0 && p->reduced && TIFFGetField(tif, TIFFTAG_SUBIFD, &count, &values))
         return unsupported(reader, "raw photo data");
     return TAMIS_OK;
 }
 
-/* Makes page the one that libtiff is at. */
+/* How the pixels lie: what libtiff says must be what the tags say. */
+static void read_blocks(TIFF *tif, tiff_page *p)
+{
+    p->planes = p->planar == PLANARCONFIG_SEPARATE ? p->samples : 1;
+    uint64_t samples = p->planes > 1 ? 1 : p->samples;
+    p->block_w = p->tile_w ? p->tile_w : p->w;
+    p->block_h = p->tile_h;
+    if (!p->tile_w)
+        TIFFGetFieldDefaulted(tif, TIFFTAG_ROWSPERSTRIP, &p->block_h);
+    if (!p->tile_w && p->block_h > p->h)
+        p->block_h = p->h;
+    uint64_t row_bytes = (p->block_w * samples * p->bits + 7) / 8;
+    uint64_t found = p->tile_w ? TIFFTileRowSize64(tif) : TIFFScanlineSize64(tif);
+    if (row_bytes != found || p->block_h == 0 ||
+        (p->tile_w && TIFFTileSize64(tif) != row_bytes * p->block_h))
+        return;
+    p->by_rows = !p->tile_w && row_bytes * p->block_h > MAX_STRIP_BYTES;
+    p->row_bytes = (size_t)row_bytes;
+    p->block_bytes = p->row_bytes * (p->by_rows ? 1 : p->block_h);
+}
+
+/* Makes page the one that the first lane is at. */
 static tamis_status go_to(tamis_reader *reader, int page)
 {
     tiff_state *s = reader->state;
-    TIFF *tif = s->tiff.tif;
-    if (s->current == page)
+    tiff_lane *lane = &s->lanes[0];
+    TIFF *tif = lane->tiff.tif;
+    if (lane->page == page)
         return TAMIS_OK;
-    s->current = -1;
-    s->tiff.message[0] = 0;
+    lane->page = -1;
+    lane->tiff.message[0] = 0;
     if (!TIFFSetSubDirectory(tif, s->offsets[page]))
-        return fail_tiff(reader);
+        return tamis_priv_tiff_fail(reader, 0);
     tiff_page *p = &s->page;
     read_fields(tif, p);
-    tamis_status status = refuse_raw_photo(reader, tif, page);
+    tamis_status status = refuse_raw_photo(reader, tif, page, p);
     if (status == TAMIS_OK)
         status = check_storage(reader, p);
     if (status == TAMIS_OK)
@@ -270,7 +260,8 @@ static tamis_status go_to(tamis_reader *reader, int page)
         return status;
     if (p->photometric == PHOTOMETRIC_YCBCR)
         TIFFSetField(tif, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
-    s->current = page;
+    read_blocks(tif, p);
+    lane->page = page;
     return TAMIS_OK;
 }
 
@@ -306,156 +297,23 @@ static tamis_status tiff_info(tamis_reader *reader, int page, tamis_file_info *o
     if (p->tile_w)
         snprintf(tiles, sizeof tiles, "tiled %ux%u", (unsigned)p->tile_w, (unsigned)p->tile_h);
     snprintf(out->detail, sizeof out->detail, "%s%s, %s%s",
-             TIFFIsBigTIFF(s->tiff.tif) ? "BigTIFF, " : "", tiles, compression_name(p->compression),
+             TIFFIsBigTIFF(s->lanes[0].tiff.tif) ? "BigTIFF, " : "", tiles,
+             compression_name(p->compression),
              p->planar == PLANARCONFIG_SEPARATE && p->samples > 1 ? ", separate planes" : "");
     out->image = p->format;
     out->w = (int32_t)p->w;
     out->h = (int32_t)p->h;
+    out->reduced = p->reduced;
+    /* Rows of a strip that is expanded from its start cannot come from the bottom up. */
+    int turned = p->by_rows && p->compression != COMPRESSION_NONE && p->orientation >= 3;
+    if (!turned || reader->keep_orientation) {
+        out->block_w = (int32_t)p->block_w;
+        out->block_h = p->by_rows ? 1 : (int32_t)p->block_h;
+    }
     out->file_bits = p->bits;
     out->orientation = p->orientation;
     out->palette = p->photometric == PHOTOMETRIC_PALETTE;
     return TAMIS_OK;
-}
-
-/* One row of samples below 8 bit as palette colors or scaled to 0 .. 255. */
-static void unpack_narrow(const tiff_page *p, const uint8_t *raw, uint32_t n, uint8_t *dst)
-{
-    unsigned max = (1u << p->bits) - 1, per_byte = 8u / p->bits;
-    for (uint32_t i = 0; i < n; i++) {
-        unsigned shift = 8 - p->bits * (i % per_byte + 1);
-        unsigned v = raw[i / per_byte] >> shift & max;
-        if (p->photometric == PHOTOMETRIC_PALETTE) {
-            for (int c = 0; c < 3; c++)
-                *dst++ = (uint8_t)(p->map[c][v] >> p->map_shift);
-        } else {
-            *dst++ = (uint8_t)(v * 255 / max);
-        }
-    }
-}
-
-/* Turns "0 is white" around; alpha stays. */
-static void invert(const tiff_page *p, uint8_t *row, uint32_t n)
-{
-    size_t size = tamis_type_size(p->format.type);
-    int colors = p->format.channels - (p->format.alpha != TAMIS_ALPHA_NONE);
-    for (uint32_t x = 0; x < n; x++)
-        for (size_t i = 0; i < size * (size_t)colors; i++)
-            row[size * (size_t)p->format.channels * x + i] ^= 0xFF;
-}
-
-/* Puts n pixels of raw, of one plane or all, at dst. */
-static void place(const tiff_page *p, const uint8_t *raw, uint32_t n, int plane, uint8_t *dst)
-{
-    size_t size = tamis_type_size(p->format.type);
-    size_t pixel = size * (size_t)p->format.channels;
-    if (p->bits < 8 || p->photometric == PHOTOMETRIC_PALETTE) {
-        unpack_narrow(p, raw, n, dst);
-    } else if (p->planar == PLANARCONFIG_CONTIG || p->samples == 1) {
-        memcpy(dst, raw, pixel * n);
-    } else {
-        dst += size * (size_t)plane;
-        for (uint32_t x = 0; x < n; x++)
-            memcpy(dst + pixel * x, raw + size * x, size);
-    }
-}
-
-/* Row by row, for strips that are too large to be held. */
-static tamis_status read_rows(tamis_reader *reader, const tamis_image *image, int planes,
-                              uint8_t *raw)
-{
-    tiff_state *s = reader->state;
-    for (int plane = 0; plane < planes; plane++)
-        for (int32_t y = 0; y < image->h; y++) {
-            if (TIFFReadScanline(s->tiff.tif, raw, (uint32_t)y, (uint16_t)plane) != 1)
-                return fail_tiff(reader);
-            place(&s->page, raw, s->page.w, plane, tamis_image_row(image, 0, y));
-        }
-    return TAMIS_OK;
-}
-
-/* Whole strips at a time, since libtiff then expands faster. */
-static tamis_status read_whole_strips(tamis_reader *reader, const tamis_image *image, int planes,
-                                      uint32_t per_strip, size_t row_bytes, uint8_t *raw)
-{
-    tiff_state *s = reader->state;
-    const tiff_page *p = &s->page;
-    for (int plane = 0; plane < planes; plane++)
-        for (uint32_t y = 0; y < p->h; y += per_strip) {
-            uint32_t n = p->h - y < per_strip ? p->h - y : per_strip;
-            uint32_t strip = TIFFComputeStrip(s->tiff.tif, y, (uint16_t)plane);
-            tmsize_t size = (tmsize_t)(row_bytes * n);
-            if (TIFFReadEncodedStrip(s->tiff.tif, strip, raw, size) != size)
-                return fail_tiff(reader);
-            for (uint32_t i = 0; i < n; i++)
-                place(p, raw + row_bytes * i, p->w, plane,
-                      tamis_image_row(image, 0, (int32_t)(y + i)));
-        }
-    return TAMIS_OK;
-}
-
-static tamis_status read_strips(tamis_reader *reader, const tamis_image *image, int planes)
-{
-    const tiff_state *s = reader->state;
-    const tiff_page *p = &s->page;
-    uint64_t row_bytes = TIFFScanlineSize64(s->tiff.tif);
-    uint64_t expected = ((uint64_t)p->w * (planes > 1 ? 1 : p->samples) * p->bits + 7) / 8;
-    uint32_t per_strip = p->h;
-    TIFFGetField(s->tiff.tif, TIFFTAG_ROWSPERSTRIP, &per_strip);
-    if (row_bytes != expected || per_strip == 0)
-        return fail_tiff(reader);
-    if (per_strip > p->h)
-        per_strip = p->h;
-    int whole = row_bytes * per_strip <= MAX_STRIP_BYTES;
-    uint8_t *raw = malloc((size_t)row_bytes * (whole ? per_strip : 1));
-    if (!raw)
-        return tamis_priv_reader_fail(reader, TAMIS_ERR_MEMORY, "no memory");
-    tamis_status status =
-        whole ? read_whole_strips(reader, image, planes, per_strip, (size_t)row_bytes, raw)
-              : read_rows(reader, image, planes, raw);
-    free(raw);
-    return status;
-}
-
-/* Copies what of a tile lies within the picture. */
-static void place_tile(const tiff_page *p, const uint8_t *raw, uint32_t x0, uint32_t y0, int plane,
-                       const tamis_image *image)
-{
-    size_t samples = p->planar == PLANARCONFIG_SEPARATE ? 1 : p->samples;
-    size_t row_bytes = ((size_t)p->tile_w * samples * p->bits + 7) / 8;
-    uint32_t w = p->w - x0 < p->tile_w ? p->w - x0 : p->tile_w;
-    uint32_t h = p->h - y0 < p->tile_h ? p->h - y0 : p->tile_h;
-    size_t pixel = tamis_priv_row_bytes(image->format, 1);
-    for (uint32_t y = 0; y < h; y++) {
-        uint8_t *dst = (uint8_t *)tamis_image_row(image, 0, (int32_t)(y0 + y)) + pixel * x0;
-        place(p, raw + row_bytes * y, w, plane, dst);
-    }
-}
-
-static tamis_status read_tiles(tamis_reader *reader, const tamis_image *image, int planes)
-{
-    tiff_state *s = reader->state;
-    const tiff_page *p = &s->page;
-    TIFF *tif = s->tiff.tif;
-    size_t samples = planes > 1 ? 1 : p->samples;
-    size_t expected = ((size_t)p->tile_w * samples * p->bits + 7) / 8 * p->tile_h;
-    tmsize_t tile_bytes = TIFFTileSize(tif);
-    if (tile_bytes < 0 || (size_t)tile_bytes != expected)
-        return fail_tiff(reader);
-    uint8_t *raw = malloc(expected);
-    if (!raw)
-        return tamis_priv_reader_fail(reader, TAMIS_ERR_MEMORY, "no memory");
-    tamis_status status = TAMIS_OK;
-    for (int plane = 0; plane < planes; plane++)
-        for (uint64_t y = 0; y < p->h; y += p->tile_h)
-            for (uint64_t x = 0; x < p->w && status == TAMIS_OK; x += p->tile_w) {
-                uint32_t tile = TIFFComputeTile(tif, (uint32_t)x, (uint32_t)y, 0, (uint16_t)plane);
-                if (TIFFReadEncodedTile(tif, tile, raw, tile_bytes) != tile_bytes)
-                    status = fail_tiff(reader);
-                else
-                    place_tile(p, raw, (uint32_t)x, (uint32_t)y, plane, image);
-            }
-    free(raw);
-    return status;
 }
 
 static void read_resolution(TIFF *tif, tamis_meta *meta)
@@ -471,27 +329,21 @@ static void read_resolution(TIFF *tif, tamis_meta *meta)
     meta->dpi_y = y * scale;
 }
 
-static tamis_status tiff_pixels(tamis_reader *reader, int page, const tamis_image *image,
-                                tamis_meta *meta)
+static tamis_status tiff_part(tamis_reader *reader, int page, tamis_rect rect,
+                              const tamis_image *into)
 {
-    tiff_state *s = reader->state;
+    tamis_status status = go_to(reader, page);
+    return status == TAMIS_OK ? tamis_priv_tiff_part(reader, rect, into) : status;
+}
+
+static tamis_status tiff_meta(tamis_reader *reader, int page, tamis_meta *meta)
+{
+    const tiff_state *s = reader->state;
     tamis_status status = go_to(reader, page);
     if (status != TAMIS_OK)
         return status;
-    const tiff_page *p = &s->page;
-    int planes = p->planar == PLANARCONFIG_SEPARATE ? p->samples : 1;
-    s->tiff.message[0] = 0;
-    s->tiff.damaged = 0;
-    status = p->tile_w ? read_tiles(reader, image, planes) : read_strips(reader, image, planes);
-    if (status == TAMIS_OK && s->tiff.damaged)
-        status = fail_tiff(reader);
-    if (status != TAMIS_OK)
-        return status;
-    if (p->photometric == PHOTOMETRIC_MINISWHITE)
-        for (int32_t y = 0; y < image->h; y++)
-            invert(p, tamis_image_row(image, 0, y), p->w);
-    read_resolution(s->tiff.tif, meta);
-    return tamis_priv_tiff_read_meta(reader, s->offsets[page], p->orientation, meta);
+    read_resolution(s->lanes[0].tiff.tif, meta);
+    return tamis_priv_tiff_read_meta(reader, s->offsets[page], s->page.orientation, meta);
 }
 
 const tamis_decoder tamis_priv_decoder_tiff = {
@@ -499,6 +351,7 @@ const tamis_decoder tamis_priv_decoder_tiff = {
     .probe = tiff_probe,
     .open = tiff_open,
     .info = tiff_info,
-    .pixels = tiff_pixels,
+    .part = tiff_part,
+    .meta = tiff_meta,
     .close = tiff_close,
 };

@@ -53,14 +53,18 @@ TAMIS_API tamis_status tamis_meta_set(tamis_meta *meta, const char *name, const 
 
 /* What a file says about itself without its pixels being read. */
 typedef struct tamis_file_info {
-    char format[16];    /* "png", "jpeg", "tiff", "pnm", "pfm", "npy", "raw" */
-    tamis_format image; /* of the pixels as tamis_reader_read() delivers them */
-    int32_t w, h;       /* upright: after orientation */
-    int pages;          /* 1, or more for a multi-page TIFF */
-    int file_bits;      /* bits per sample in the file: 1, 2, 4, 8, 12, 16, 32 ... */
-    int orientation;    /* as stored in the file, 1 .. 8 */
-    int palette;        /* 1 when the file has a color palette */
-    char detail[96];    /* "tiled 256x256, deflate", "progressive, 4:2:0" ... for people */
+    char format[16];          /* "png", "jpeg", "tiff", "pnm", "pfm", "npy", "raw" */
+    tamis_format image;       /* of the pixels as tamis_reader_read() delivers them */
+    int32_t w, h;             /* upright: after orientation */
+    int pages;                /* 1, or more for a multi-page TIFF */
+    int file_bits;            /* bits per sample in the file: 1, 2, 4, 8, 12, 16, 32 ... */
+    int orientation;          /* as stored in the file, 1 .. 8 */
+    int palette;              /* 1 when the file has a color palette */
+    int reduced;              /* 1: a TIFF page that repeats another at a lower resolution */
+    int32_t block_w, block_h; /* pixels that are stored as one piece and so are best read together:
+                                 a tile, a strip, some rows; 0 x 0 = the page can be read whole only
+                                 (PNG, JPEG, text, TIFF strips that lie on their side ...) */
+    char detail[96];          /* "tiled 256x256, deflate", "progressive, 4:2:0" ... for people */
 } tamis_file_info;
 
 /* Options for reading. Zero-initialize. */
@@ -69,6 +73,8 @@ typedef struct tamis_read_options {
     const char *raw;      /* "WxH:TYPE[:CHANNELS[:OFFSET]]", such as "640x480:u16:1": the file is
                              headerless little-endian samples; NULL = by content */
     int keep_orientation; /* 1: do not turn pixels upright; meta.orientation tells */
+    size_t cache_bytes;   /* tamis_reader_read_part(): most bytes of pieces kept for the next part,
+                             so that they are not expanded again; 0 = 16 MiB */
 } tamis_read_options;
 
 /* An open input. Thread-safety: one thread at a time. */
@@ -89,6 +95,17 @@ TAMIS_API tamis_status tamis_reader_info(tamis_reader *reader, int page, tamis_f
  * Errors: ARGUMENT (no such page), READ, UNSUPPORTED, LIMIT, MEMORY. */
 TAMIS_API tamis_status tamis_reader_read(tamis_reader *reader, int page, tamis_image *image,
                                          tamis_meta *meta);
+/* Reads the part rect of a page into an image of its size and of the format that
+ * tamis_reader_info() tells; rows may be apart by any stride. The samples are those that a whole
+ * read gives there, and no more memory is taken than for one block and the cache on each thread.
+ * After an error the contents of into are undefined.
+ * Errors: ARGUMENT (no such page, rect outside, another format or size), UNSUPPORTED (block_w and
+ * block_h are 0), READ, MEMORY. */
+TAMIS_API tamis_status tamis_reader_read_part(tamis_reader *reader, int page, tamis_rect rect,
+                                              const tamis_image *into);
+/* A page's metadata alone, as tamis_reader_read() delivers it, for the caller to clear. Pages that
+ * can be read whole only are read for it. Errors: as tamis_reader_read(). */
+TAMIS_API tamis_status tamis_reader_meta(tamis_reader *reader, int page, tamis_meta *meta);
 TAMIS_API void tamis_reader_close(tamis_reader **reader);
 
 /* Options for writing. Zero-initialize. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <tamis/threads.h>
 #include <tamis/version.h>
 
 #include "core/cpu.h"
@@ -132,6 +133,13 @@ int tamis_ctx_threads(const tamis_ctx *ctx)
 const char *tamis_ctx_cpu(const tamis_ctx *ctx)
 {
     return ctx ? ctx->cpu_name : "";
+}
+
+void tamis_ctx_each(tamis_ctx *ctx, int64_t count, void (*item)(void *user, int64_t index),
+                    void *user)
+{
+    if (ctx && item && count > 0)
+        tamis_priv_pool_each(ctx->pool, count, item, user);
 }
 
 size_t tamis_ctx_bytes(const tamis_ctx *ctx)

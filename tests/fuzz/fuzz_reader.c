@@ -37,6 +37,22 @@ static void touch(const tamis_image *image)
         fflush(stdout);
 }
 
+/* Bands of the first page, as far as there are any. */
+static void read_bands(tamis_ctx *ctx, tamis_reader *reader, const tamis_file_info *info)
+{
+    int32_t h = info->h / 3 + 1;
+    tamis_image band;
+
+    if (tamis_image_create(ctx, info->image, info->w, h, &band) != TAMIS_OK)
+        return;
+    for (int32_t y = 0; y <= info->h - h; y += h) {
+        tamis_rect rect = {0, y, info->w, h};
+        if (tamis_reader_read_part(reader, 0, rect, &band) == TAMIS_OK)
+            touch(&band);
+    }
+    tamis_image_unref(&band);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static tamis_ctx *ctx;
@@ -57,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             touch(&image);
         tamis_image_unref(&image);
         tamis_meta_clear(&meta);
+        read_bands(ctx, reader, &info);
     }
     tamis_reader_close(&reader);
     return 0;

@@ -134,6 +134,25 @@ static void amounts_have_fitting_units(void **state)
     }
 }
 
+static void count_item(void *user, int64_t index)
+{
+    int *counts = user;
+    counts[index]++; /* no two threads have the same item */
+}
+
+static void each_item_is_done_once(void **state)
+{
+    int counts[500] = {0};
+    tamis_ctx *ctx = unit_ctx(3);
+
+    (void)state;
+    tamis_ctx_each(ctx, 0, count_item, counts);
+    tamis_ctx_each(ctx, 500, count_item, counts);
+    for (int i = 0; i < 500; i++)
+        assert_int_equal(counts[i], 1);
+    tamis_ctx_free(&ctx);
+}
+
 static void statuses_have_names(void **state)
 {
     (void)state;
@@ -152,6 +171,7 @@ int main(void)
         cmocka_unit_test(environment_chooses_the_cpu),
         cmocka_unit_test(messages_are_cut_and_logged),
         cmocka_unit_test(amounts_have_fitting_units),
+        cmocka_unit_test(each_item_is_done_once),
         cmocka_unit_test(statuses_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

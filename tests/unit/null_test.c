@@ -58,6 +58,7 @@ static void contexts(void **state)
     tamis_ctx_log(NULL, TAMIS_LOG_INFO, "x");
     assert_int_equal(tamis_ctx_bytes(NULL), 0);
     assert_int_equal(tamis_ctx_peak_bytes(NULL), 0);
+    tamis_ctx_each(NULL, 3, NULL, NULL);
 }
 
 static void images(void **state)
