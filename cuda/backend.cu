@@ -275,9 +275,23 @@ static bool is_pinned(const tamis_gpu_copy *c)
 static cudaError_t copy_rows(char *dst, int64_t dst_stride, const char *src, int64_t src_stride,
                              size_t bytes, int32_t count, cudaMemcpyKind kind, cudaStream_t stream)
 {
+    if (count > 1 && dst_stride == (int64_t)bytes && src_stride == (int64_t)bytes) {
+        bytes *= (size_t)count;
+        count = 1;
+    }
     size_t dst_pitch = count > 1 ? (size_t)dst_stride : bytes;
     size_t src_pitch = count > 1 ? (size_t)src_stride : bytes;
     return cudaMemcpy2DAsync(dst, dst_pitch, src, src_pitch, bytes, (size_t)count, kind, stream);
+}
+
+static void move_rows(const tamis_gpu_copy *c, const tamis_gpu_rows &rows)
+{
+    if (c->move) {
+        c->move(c->user, &rows);
+        return;
+    }
+    for (int32_t y = 0; y < rows.count; y++)
+        memcpy(rows.to + y * rows.to_stride, rows.from + y * rows.from_stride, rows.bytes);
 }
 
 /* The next half of the staging memory, when the device has done with it. */
@@ -342,8 +356,7 @@ static tamis_status backend_upload(tamis_gpu *gpu, void *stream, const tamis_gpu
         if (status != TAMIS_OK)
             return status;
         char *staging = l->staging[l->half];
-        for (int32_t y = 0; y < p.count; y++)
-            memcpy(staging + (size_t)y * p.bytes, p.host + y * c->host_stride, p.bytes);
+        move_rows(c, {staging, p.host, (int64_t)p.bytes, c->host_stride, p.bytes, p.count});
         CHECK(copy_rows(p.device, c->device_stride, staging, (int64_t)p.bytes, p.bytes, p.count,
                         cudaMemcpyHostToDevice, s),
               "upload");
@@ -355,8 +368,7 @@ static tamis_status backend_upload(tamis_gpu *gpu, void *stream, const tamis_gpu
 
 static void take_piece(const tamis_gpu_copy *c, const piece *p, const char *staging)
 {
-    for (int32_t y = 0; y < p->count; y++)
-        memcpy(p->host + y * c->host_stride, staging + (size_t)y * p->bytes, p->bytes);
+    move_rows(c, {p->host, staging, c->host_stride, (int64_t)p->bytes, p->bytes, p->count});
 }
 
 /* While one half is on its way the other is copied out. */

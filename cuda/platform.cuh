@@ -10,9 +10,8 @@
 
 #define TAMIS_LAUNCH(kernel, grid, block, shared, stream, ...)                                     \
     do {                                                                                           \
-        (void)(stream);                                                                            \
         auto tamis_kernel_ = kernel;                                                               \
-        emulate_launch(grid, block, shared, [&] { tamis_kernel_(__VA_ARGS__); });                  \
+        emulate_launch(grid, block, shared, stream, [&] { tamis_kernel_(__VA_ARGS__); });          \
     } while (0)
 #define TAMIS_SHARED_BYTES(name) unsigned char *name = emulate_shared_bytes()
 

@@ -9,7 +9,7 @@
 /* One measurement: seconds of the fastest run and of the middle one. */
 typedef struct tool_timing {
     int threads, runs;
-    char device[16]; /* where it ran: "cpu", "cuda:0" */
+    char device[64]; /* where it ran: "cpu", "cuda:0" */
     double best, median;
 } tool_timing;
 

@@ -62,7 +62,7 @@ static void print_figure(double ms)
 
 static void print_row(const published *row, const tool_timing *t)
 {
-    char place[64];
+    char place[128];
     printf("%-32s", row->what);
     print_figure(row->cpu_one);
     print_figure(row->cpu_all);

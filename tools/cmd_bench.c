@@ -132,7 +132,7 @@ const char *tool_bench_place(const tool_timing *t, char *buf, size_t size)
 
 static void report(tool_bench *b, const char *chain, const tool_timing *t)
 {
-    char place[64];
+    char place[128];
     if (b->tool->options.json) {
         json_t *o = json_object();
         json_object_set_new(o, "chain", tool_json_text(chain));

@@ -60,7 +60,7 @@ static void print_value_cases(void)
         print_choices(o->choices);
         printf("' ;;\n");
     }
-    printf("        *:--device) values='auto cpu cuda' ;;\n"
+    printf("        *:--device) values='auto cpu cuda cuda:all' ;;\n"
            "        *:--cpu) values='c base avx2 avx512 neon' ;;\n"
            "        *:--format) values='png jpeg tiff pnm pam pfm npy raw' ;;\n"
            "        *:--compression) values='none deflate lzw' ;;\n");

@@ -75,6 +75,9 @@ static void print_devices(tool *t)
     why_no_device(t, why, sizeof(why));
     if (*why)
         printf("CUDA           none: %s\n", why);
+    if (tamis_device_count(t->ctx) > 1)
+        printf("CUDA           %d devices; --device cuda:all uses all, cuda:0,1 the two first\n",
+               tamis_device_count(t->ctx));
     for (int i = 0; i < tamis_device_count(t->ctx); i++) {
         tamis_device_info info;
         if (tamis_device_describe(t->ctx, i, &info))

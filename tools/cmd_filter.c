@@ -15,7 +15,7 @@ typedef struct batch {
     json_t *files;   /* with --json */
     char **failures; /* messages, for the summary */
     size_t file_count;
-    char device[16]; /* where files were filtered; empty before the first */
+    char device[64]; /* where files were filtered; empty before the first */
 } batch;
 
 static void add_json(batch *b, const tool_file *file, const tool_report *r)

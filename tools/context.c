@@ -41,9 +41,11 @@ static int check_device(tool *t)
     const char *wish = tool_device_wish(t), *index = wish + 5;
     if (strcmp(wish, "auto") == 0 || strcmp(wish, "cpu") == 0 || strcmp(wish, "cuda") == 0)
         return TOOL_OK;
-    if (strncmp(wish, "cuda:", 5) == 0 && *index && strspn(index, "0123456789") == strlen(index))
+    if (strcmp(wish, "cuda:all") == 0)
         return TOOL_OK;
-    return tool_usage_error(t, "%s: '%s' is not one of auto, cpu, cuda, cuda:I",
+    if (strncmp(wish, "cuda:", 5) == 0 && *index && strspn(index, "0123456789,") == strlen(index))
+        return TOOL_OK; /* the library says what is wrong with a list */
+    return tool_usage_error(t, "%s: '%s' is not one of auto, cpu, cuda, cuda:I, cuda:I,J, cuda:all",
                             t->options.device ? "--device" : "TAMIS_DEVICE", wish);
 }
 

@@ -127,7 +127,8 @@ static void say_device(tool_job *job)
     snprintf(job->said, sizeof(job->said), "%s", job->device);
     if (sscanf(job->device, "cuda:%d", &index) == 1 && t->options.verbose &&
         !tamis_device_describe(t->ctx, index, &info))
-        tool_detail(t, "filtering on %s (%s)", job->device, info.name);
+        tool_detail(t, "filtering on %s (%s%s)", job->device, info.name,
+                    strchr(job->device, ',') ? " and others" : "");
     else
         tool_detail(t, "filtering on the CPU (%s, %d threads)%s%s", tamis_ctx_cpu(t->ctx),
                     tamis_ctx_threads(t->ctx), t->error[0] ? ", for " : "", t->error);

@@ -21,8 +21,8 @@ typedef struct tool_job {
     const tamis_graph *graph;
     tool_plan plans[TOOL_PLANS]; /* the oldest is replaced first */
     int next_plan;
-    char device[16];   /* of the plan that ran last: "cpu", "cuda:0" */
-    char said[16];     /* the one that -v has named last */
+    char device[64];   /* of the plan that ran last: "cpu", "cuda:0", "cuda:0,1" */
+    char said[64];     /* the one that -v has named last */
     tamis_image guide; /* when has_guide */
     int has_guide;
     tamis_image result; /* reused while format and size stay */
@@ -40,7 +40,7 @@ typedef struct tool_report {
     tamis_format in, out; /* of the first page */
     int32_t in_w, in_h, out_w, out_h;
     double read_s, filter_s, write_s;
-    char device[16]; /* where it was filtered; empty when it was not */
+    char device[64]; /* where it was filtered; empty when it was not */
 } tool_report;
 
 /* Reads the guide, if there is one. Returns an exit code, having said what is wrong. */

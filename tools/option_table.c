@@ -100,9 +100,11 @@ const tool_option tool_option_table[] = {
     OPTION(cpu, .kind = TOOL_TEXT, .arg = "ISA", .groups = TOOL_GROUP_COMPUTE,
            .doc = "highest instruction set to use: c, base, avx2 or avx512; default: "
                   "TAMIS_CPU, else the best there is"),
-    OPTION(device, .kind = TOOL_TEXT, .arg = "auto|cpu|cuda[:I]", .groups = TOOL_GROUP_DEVICE,
+    OPTION(device, .kind = TOOL_TEXT, .arg = "auto|cpu|cuda[:I,J|:all]",
+           .groups = TOOL_GROUP_DEVICE,
            .doc = "where to filter: auto takes the first GPU for chains that can run there, else "
-                  "the CPU; cuda never falls back; default: TAMIS_DEVICE, else auto"),
+                  "the CPU; cuda never falls back; cuda:all and cuda:0,1 share the work among "
+                  "several; default: TAMIS_DEVICE, else auto"),
     OPTION(max_memory, .kind = TOOL_BYTES, .arg = "SIZE", .groups = TOOL_GROUP_COMPUTE,
            .doc = "refuse work that needs more, such as 4G"),
     OPTION(json, .kind = TOOL_FLAG, .groups = TOOL_GROUP_JSON,

@@ -73,7 +73,7 @@ int tool_context(tool *t);
 /* A context of its own with another number of threads; the caller frees it. */
 int tool_context_make(tool *t, int threads, tamis_ctx **out);
 
-/* Where the command is to filter: "auto", "cpu", "cuda" or "cuda:I". */
+/* Where the command is to filter: "auto", "cpu", "cuda", "cuda:I", "cuda:I,J", "cuda:all". */
 const char *tool_device_wish(const tool *t);
 
 /* The exit code that stands for a library status. */

@@ -70,9 +70,10 @@ typedef struct tamis_ctx_options {
                         of this kind has: SSE2, NEON), "avx2", "avx512"; NULL = the environment
                         variable TAMIS_CPU, else the best this CPU has */
     const char *device; /* where to filter: "cpu"; "cuda" or "cuda:i" (a GPU, see device.h; plans
-                           that cannot run there are refused); "auto" (the first GPU for plans that
-                           can run there, else the CPU); NULL = the environment variable
-                           TAMIS_DEVICE, else "cpu" */
+                           that cannot run there are refused); "cuda:i,j" or "cuda:all" (several
+                           GPUs that share the work); "auto" (the first GPU for plans that can run
+                           there, else the CPU); NULL = the environment variable TAMIS_DEVICE,
+                           else "cpu" */
     tamis_log_fn log;   /* NULL = silent */
     void *log_user;
     const tamis_allocator *allocator; /* NULL = malloc and free; copied */

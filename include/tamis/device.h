@@ -3,8 +3,12 @@
  *
  * A context made with .device = "cuda" plans for a GPU; everything else stays the same. Images may
  * lie in host memory, then a run brings them to the device and back, or in device memory, then they
- * stay there. To wrap device memory of your own, fill in a tamis_image as for host memory and set
- * its field device to 1 + the device's number. */
+ * stay there. With .device = "cuda:all" or "cuda:0,1" plans are for several devices: large images
+ * in host memory are cut into bands, one or more for each, and frames of a stream (stream.h) are
+ * shared out among them. The result has the same bits as one device's.
+ *
+ * To wrap device memory of your own, fill in a tamis_image as for host memory and set its field
+ * device to 1 + the device's number. */
 #ifndef TAMIS_DEVICE_H
 #define TAMIS_DEVICE_H
 

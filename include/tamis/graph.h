@@ -93,7 +93,8 @@ TAMIS_API tamis_status tamis_plan_need(const tamis_plan *plan, tamis_rect rect, 
 /* How many frames before and after the current one a run may read; 0 without temporal filters. */
 TAMIS_API int tamis_plan_frames(const tamis_plan *plan);
 
-/* Where the plan runs: "cpu", "cuda:0" ... The text lives as long as the plan. */
+/* Where the plan runs: "cpu", "cuda:0", or "cuda:0,1" for several devices. The text lives as long
+ * as the plan. */
 TAMIS_API const char *tamis_plan_device(const tamis_plan *plan);
 
 /* Prints the plan for people: one line per step with types, kernel, tile, halo and memory.
@@ -126,6 +127,8 @@ typedef struct tamis_run_options {
  * (strides are free, but rows of dst may not overlap). They may not share memory; views of one
  * parent that do not overlap are fine. After CANCELED the contents of dst are undefined. Images in
  * device memory need a plan for that device, and then src, dst, guide and frames must all be there.
+ * A plan for several devices runs an image in host memory in bands on all of them, or, where that
+ * would not pay, on one after the other by turns. The bits are the same.
  * Errors: ARGUMENT, CANCELED; for plans on a device MEMORY and DEVICE, too. */
 TAMIS_API tamis_status tamis_plan_run(const tamis_plan *plan, const tamis_image *src,
                                       const tamis_image *dst, const tamis_run_options *options);

@@ -9,14 +9,15 @@
 struct tamis_backend;
 struct tamis_gpu;
 
-/* Sets ctx->devices from the user's wish: "cpu", "auto", "cuda", "cuda:i", or NULL for what the
- * environment variable TAMIS_DEVICE says. from names it in messages.
- * Errors: ARGUMENT, DEVICE, MEMORY. */
+/* Sets ctx->devices from the user's wish: "cpu", "auto", "cuda", "cuda:i", "cuda:i,j", "cuda:all",
+ * or NULL for what the environment variable TAMIS_DEVICE says. from names it in messages. Errors:
+ * ARGUMENT, DEVICE, MEMORY. */
 tamis_status tamis_priv_devices_create(tamis_ctx *ctx, const char *wish, const char *from);
 void tamis_priv_devices_free(tamis_ctx *ctx);
 
-/* The device that the context plans for; -1: none, plans are for the CPU. */
-int tamis_priv_devices_wanted(const tamis_ctx *ctx);
+/* The devices that the context plans for, i = 0, 1 ...; -1: no more, and plans are for the CPU
+ * where there is none at 0. */
+int tamis_priv_devices_wanted(const tamis_ctx *ctx, int i);
 /* Whether plans that the device cannot run go to the CPU. */
 int tamis_priv_devices_optional(const tamis_ctx *ctx);
 

@@ -108,6 +108,15 @@ typedef struct tamis_gpu_filter {
     const tamis_gpu_kernel *kernels;
 } tamis_gpu_filter;
 
+/* Rows from one place in host memory to another, bytes of each. */
+typedef struct tamis_gpu_rows {
+    char *to;
+    const char *from;
+    int64_t to_stride, from_stride;
+    size_t bytes;
+    int32_t count;
+} tamis_gpu_rows;
+
 /* Rows between host and device: bytes of each of count rows. Host strides may be negative. */
 typedef struct tamis_gpu_copy {
     char *device;
@@ -116,6 +125,10 @@ typedef struct tamis_gpu_copy {
     int64_t host_stride;
     size_t bytes;
     int32_t count;
+    /* Copies rows of host memory, by several threads, as one is slower than the bus: for rows that
+     * must pass through memory of the backend's own. */
+    void (*move)(void *user, const tamis_gpu_rows *rows);
+    void *user;
 } tamis_gpu_copy;
 
 /* Pixels from one form to another, as tamis_convert does on the CPU. Only the type changes, and

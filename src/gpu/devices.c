@@ -19,7 +19,8 @@
 #define MAX_DEVICES 64
 
 struct tamis_devices {
-    int wanted, optional;
+    int wanted[MAX_DEVICES], wanted_count; /* none: the CPU */
+    int all, optional;
     pthread_mutex_t mutex; /* guards what follows */
     int looked;
     void *module;
@@ -126,40 +127,76 @@ tamis_status tamis_priv_devices_open(tamis_ctx *ctx, int index, tamis_gpu **out)
 
 /* ---- what the user wants */
 
+static int add_wanted(struct tamis_devices *d, long index)
+{
+    for (int i = 0; i < d->wanted_count; i++)
+        if (d->wanted[i] == index)
+            return 0;
+    if (index < 0 || index >= MAX_DEVICES)
+        return 0;
+    d->wanted[d->wanted_count++] = (int)index;
+    return 1;
+}
+
+/* Numbers with commas between them; 0 when the text is anything else or names one twice. */
+static int parse_list(const char *text, struct tamis_devices *d)
+{
+    for (;; text++) {
+        char *end = NULL;
+        if (*text < '0' || *text > '9' || !add_wanted(d, strtol(text, &end, 10)))
+            return 0;
+        text = end;
+        if (!*text)
+            return 1;
+        if (*text != ',')
+            return 0;
+    }
+}
+
 static tamis_status parse(tamis_ctx *ctx, const char *wish, const char *from,
                           struct tamis_devices *d)
 {
-    d->wanted = -1;
     if (!wish || !*wish || strcmp(wish, "cpu") == 0)
         return TAMIS_OK;
-    d->wanted = 0;
     d->optional = strcmp(wish, "auto") == 0;
-    if (d->optional || strcmp(wish, "cuda") == 0)
+    d->all = strcmp(wish, "cuda:all") == 0;
+    if (d->all)
         return TAMIS_OK;
-    char *end = NULL;
-    long index = strncmp(wish, "cuda:", 5) == 0 ? strtol(wish + 5, &end, 10) : -1;
-    if (!end || end == wish + 5 || *end || index < 0 || index >= MAX_DEVICES)
-        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
-                               "%s = \"%.64s\" is none of cpu, auto, cuda, cuda:0 .. cuda:%d", from,
-                               wish, MAX_DEVICES - 1);
-    d->wanted = (int)index;
+    if (d->optional || strcmp(wish, "cuda") == 0) {
+        add_wanted(d, 0);
+        return TAMIS_OK;
+    }
+    if (strncmp(wish, "cuda:", 5) == 0 && parse_list(wish + 5, d))
+        return TAMIS_OK;
+    return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
+                           "%s = \"%.64s\" is none of cpu, auto, cuda, cuda:0 .. cuda:%d, several "
+                           "different ones as cuda:0,1, cuda:all",
+                           from, wish, MAX_DEVICES - 1);
+}
+
+static tamis_status open_wanted(tamis_ctx *ctx, struct tamis_devices *d)
+{
+    tamis_gpu *gpu = NULL;
+    if (d->all && !tamis_priv_devices_backend(ctx))
+        return TAMIS_ERR_DEVICE;
+    for (int i = 0; d->all && i < d->count; i++)
+        add_wanted(d, i);
+    for (int i = 0; i < d->wanted_count; i++)
+        TAMIS_TRY(tamis_priv_devices_open(ctx, d->wanted[i], &gpu));
     return TAMIS_OK;
 }
 
 /* With "auto" nothing is said of a missing device but in the log. */
 static tamis_status find_wanted(tamis_ctx *ctx, struct tamis_devices *d)
 {
-    tamis_gpu *gpu = NULL;
-    if (d->wanted < 0)
-        return TAMIS_OK;
     if (!d->optional)
-        return tamis_priv_devices_open(ctx, d->wanted, &gpu);
+        return open_wanted(ctx, d);
     tamis_log_fn log = ctx->log;
     ctx->log = NULL; /* no other thread has this context yet */
-    if (tamis_priv_devices_open(ctx, 0, &gpu) != TAMIS_OK)
-        d->wanted = -1;
+    if (open_wanted(ctx, d) != TAMIS_OK)
+        d->wanted_count = 0;
     ctx->log = log;
-    if (d->wanted < 0)
+    if (d->wanted_count == 0)
         tamis_priv_log(ctx, TAMIS_LOG_INFO, "device auto: the CPU, for %s", ctx->message);
     ctx->message[0] = '\0';
     return TAMIS_OK;
@@ -190,9 +227,9 @@ void tamis_priv_devices_free(tamis_ctx *ctx)
     ctx->devices = NULL;
 }
 
-int tamis_priv_devices_wanted(const tamis_ctx *ctx)
+int tamis_priv_devices_wanted(const tamis_ctx *ctx, int i)
 {
-    return ctx->devices->wanted;
+    return i < ctx->devices->wanted_count ? ctx->devices->wanted[i] : -1;
 }
 
 int tamis_priv_devices_optional(const tamis_ctx *ctx)
@@ -295,7 +332,7 @@ tamis_status tamis_image_create_pinned(tamis_ctx *ctx, tamis_format format, int3
     TAMIS_REQUIRE(ctx, out);
     *out = (tamis_image){0};
     TAMIS_REQUIRE(ctx, ctx);
-    int index = tamis_priv_devices_wanted(ctx);
+    int index = tamis_priv_devices_wanted(ctx, 0);
     TAMIS_TRY(tamis_priv_devices_open(ctx, index < 0 ? 0 : index, &gpu));
     tamis_image_memory memory = {pinned_alloc, pinned_free, gpu, 256};
     return tamis_priv_image_create(ctx, &memory, format, w, h, out);

@@ -3,11 +3,14 @@
 #ifndef TAMIS_GRAPH_DEVICE_H
 #define TAMIS_GRAPH_DEVICE_H
 
+#include <stdatomic.h>
+
 #include "gpu/backend.h"
 #include "graph/plan.h"
 
-/* What a plan for a device has beside its steps. */
+/* What a plan for a device has beside its steps; a list, where it is for several. */
 struct tamis_device_plan {
+    struct tamis_device_plan *next;
     const tamis_backend *backend;
     tamis_gpu *gpu;
     int index;
@@ -17,10 +20,11 @@ struct tamis_device_plan {
     void **states;
     void **uploads; /* device memory of states */
     int upload_count, upload_room;
+    atomic_int turn; /* of the first in the list: counts pictures that one device takes alone */
 };
 
-/* Chooses and prepares a kernel row for each step of a plan whose steps are decided, on the
- * context's device. Errors: UNSUPPORTED (a filter has no such row), MEMORY, DEVICE. */
+/* Chooses and prepares a kernel row for each step of a plan whose steps are decided, on each of the
+ * context's devices. Errors: UNSUPPORTED (a filter has no such row), MEMORY, DEVICE. */
 tamis_status tamis_priv_device_plan(tamis_plan *plan);
 void tamis_priv_device_plan_free(tamis_plan *plan);
 

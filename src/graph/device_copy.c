@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pixels on a device: memory for them, the ways there and back, and their forms. */
+#include <string.h>
+
 #include "core/ctx.h"
 #include "core/mem.h"
 #include "graph/device_session.h"
@@ -76,9 +78,33 @@ tamis_held tamis_priv_held_of_image(const tamis_image *image, int32_t x, int32_t
 
 /* ---- from host to device and back */
 
+/* Rows between the caller's memory and pinned memory, some for each thread of the pool. */
+#define MOVE_BYTES ((size_t)256 << 10)
+
+struct move {
+    const tamis_gpu_rows *rows;
+    int32_t share;
+};
+
+static void move_share(void *user, int64_t index)
+{
+    const struct move *m = user;
+    const tamis_gpu_rows *r = m->rows;
+    int64_t first = index * m->share, end = first + m->share;
+    for (int64_t y = first; y < end && y < r->count; y++)
+        memcpy(r->to + y * r->to_stride, r->from + y * r->from_stride, r->bytes);
+}
+
+static void move_rows(void *user, const tamis_gpu_rows *rows)
+{
+    size_t fit = MOVE_BYTES / rows->bytes;
+    struct move m = {rows, fit < 1 ? 1 : fit < (size_t)rows->count ? (int32_t)fit : rows->count};
+    tamis_priv_pool_each(user, ((int64_t)rows->count + m.share - 1) / m.share, move_share, &m);
+}
+
 /* The part of an image in host memory and where it lies on the device. */
-static void make_copy(const tamis_image *image, int p, int32_t x, int32_t y, const tamis_held *h,
-                      tamis_rect part, tamis_gpu_copy *out)
+static void make_copy(tamis_pool *pool, const tamis_image *image, int p, int32_t x, int32_t y,
+                      const tamis_held *h, tamis_rect part, tamis_gpu_copy *out)
 {
     int64_t px = pixel_bytes(&image->format);
     *out =
@@ -88,7 +114,9 @@ static void make_copy(const tamis_image *image, int p, int32_t x, int32_t y, con
                                  (part.x - x) * px,
                          .host_stride = image->stride[p],
                          .bytes = (size_t)((int64_t)part.w * px),
-                         .count = part.h};
+                         .count = part.h,
+                         .move = move_rows,
+                         .user = pool};
 }
 
 tamis_status tamis_priv_held_upload(tamis_session *s, const tamis_image *image, tamis_rect part,
@@ -98,7 +126,7 @@ tamis_status tamis_priv_held_upload(tamis_session *s, const tamis_image *image, 
     part = tamis_priv_with_slack(part, image->w, image->h);
     TAMIS_TRY(tamis_priv_held_make(s, image->format, part, 1, out));
     for (int p = 0; p < tamis_image_planes(image); p++) {
-        make_copy(image, p, 0, 0, out, part, &copy);
+        make_copy(s->plan->ctx->pool, image, p, 0, 0, out, part, &copy);
         TAMIS_TRY(s->device->backend->upload(s->device->gpu, s->stream, &copy, &s->fault));
     }
     return TAMIS_OK;
@@ -109,7 +137,7 @@ tamis_status tamis_priv_held_download(tamis_session *s, const tamis_held *h, tam
 {
     tamis_gpu_copy copy;
     for (int p = 0; p < tamis_image_planes(image); p++) {
-        make_copy(image, p, x, y, h, part, &copy);
+        make_copy(s->plan->ctx->pool, image, p, x, y, h, part, &copy);
         TAMIS_TRY(s->device->backend->download(s->device->gpu, s->stream, &copy, &s->fault));
     }
     return TAMIS_OK;
@@ -166,4 +194,15 @@ uintptr_t tamis_priv_held_address_bits(const tamis_held *h)
 int tamis_priv_held_is_aligned(const tamis_held *h)
 {
     return tamis_priv_held_address_bits(h) % tamis_type_size(h->format.type) == 0;
+}
+
+void tamis_priv_shared_drop(const struct tamis_device_plan *device, tamis_shared_frame *frame)
+{
+    tamis_session s = {.device = device};
+    if (frame->state == TAMIS_SHARED_THERE &&
+        device->backend->stream_get(device->gpu, &s.stream, &s.fault) == TAMIS_OK) {
+        tamis_priv_held_drop(&s, &frame->held);
+        device->backend->stream_put(device->gpu, s.stream);
+    }
+    frame->state = TAMIS_SHARED_ABSENT;
 }

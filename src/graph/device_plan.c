@@ -22,6 +22,7 @@ static const tamis_gpu_kernel *find_row(const tamis_backend *backend, const tami
 struct preparing {
     tamis_gpu_prep prep; /* first, so that the row's pointer is that of all */
     tamis_plan *plan;
+    struct tamis_device_plan *device;
 };
 
 static void *prep_alloc(tamis_gpu_prep *prep, size_t size)
@@ -34,9 +35,8 @@ static void *prep_alloc(tamis_gpu_prep *prep, size_t size)
 }
 
 /* Remembers device memory that is to go with the plan; 0 when there is no room for that. */
-static int keep(tamis_plan *plan, void *data)
+static int keep(tamis_plan *plan, struct tamis_device_plan *d, void *data)
 {
-    struct tamis_device_plan *d = plan->device;
     if (d->upload_count == d->upload_room) {
         int room = 2 * d->upload_room + 8;
         void **more = tamis_priv_plan_alloc(plan, (size_t)room * sizeof *more);
@@ -54,11 +54,11 @@ static int keep(tamis_plan *plan, void *data)
 static void *prep_upload(tamis_gpu_prep *prep, const void *data, size_t size)
 {
     struct preparing *p = (struct preparing *)(void *)prep;
-    struct tamis_device_plan *d = p->plan->device;
+    struct tamis_device_plan *d = p->device;
     void *memory = NULL, *stream = NULL;
     if (d->backend->alloc(d->gpu, NULL, size ? size : 1, &memory, prep->fault) != TAMIS_OK)
         return NULL;
-    if (!keep(p->plan, memory)) {
+    if (!keep(p->plan, d, memory)) {
         d->backend->free(d->gpu, NULL, memory);
         snprintf(prep->fault->text, sizeof prep->fault->text, "no memory");
         return NULL;
@@ -75,7 +75,8 @@ static void *prep_upload(tamis_gpu_prep *prep, const void *data, size_t size)
 }
 
 /* Kernels count the samples of a row in 32 bits, and some go beyond its ends. */
-static tamis_status check_width(const tamis_plan *plan, const tamis_step *s)
+static tamis_status check_width(const tamis_plan *plan, const struct tamis_device_plan *d,
+                                const tamis_step *s)
 {
     const tamis_node *n = &s->node;
     int64_t in = (int64_t)n->w * n->in.channels, out = (int64_t)s->out_w * n->out.channels;
@@ -83,16 +84,15 @@ static tamis_status check_width(const tamis_plan *plan, const tamis_step *s)
         return TAMIS_OK;
     return tamis_priv_fail(plan->ctx, TAMIS_ERR_UNSUPPORTED,
                            "%s: rows of %lld samples are too long for %s; at most %d",
-                           s->filter->name, (long long)(in > out ? in : out), plan->device->name,
+                           s->filter->name, (long long)(in > out ? in : out), d->name,
                            INT32_MAX - (1 << 20));
 }
 
-static tamis_status prepare_step(tamis_plan *plan, int k)
+static tamis_status prepare_step(tamis_plan *plan, struct tamis_device_plan *d, int k)
 {
-    struct tamis_device_plan *d = plan->device;
     const tamis_step *s = &plan->steps[k];
     tamis_gpu_fault fault = {""};
-    TAMIS_TRY(check_width(plan, s));
+    TAMIS_TRY(check_width(plan, d, s));
     const tamis_gpu_kernel *row = find_row(d->backend, s);
     if (!row || (s->node.finish && !row->finish))
         return tamis_priv_fail(plan->ctx, TAMIS_ERR_UNSUPPORTED, "%s: no kernel %s/%s for %s",
@@ -103,7 +103,8 @@ static tamis_status prepare_step(tamis_plan *plan, int k)
         return TAMIS_OK;
     struct preparing p = {
         .prep = {.node = &s->node, .alloc = prep_alloc, .upload = prep_upload, .fault = &fault},
-        .plan = plan};
+        .plan = plan,
+        .device = d};
     tamis_status status = row->prepare(&p.prep);
     d->states[k] = p.prep.state;
     if (status == TAMIS_OK)
@@ -111,38 +112,68 @@ static tamis_status prepare_step(tamis_plan *plan, int k)
     return tamis_priv_fail(plan->ctx, status, "%s: %s: %s", s->filter->name, d->name, fault.text);
 }
 
-tamis_status tamis_priv_device_plan(tamis_plan *plan)
+static tamis_status no_memory(tamis_ctx *ctx)
+{
+    return tamis_priv_fail(ctx, TAMIS_ERR_MEMORY, "plan: no memory");
+}
+
+/* Joins *at, so that what it holds is given back with the plan, and prepares. */
+static tamis_status plan_device(tamis_plan *plan, int index, struct tamis_device_plan **at)
 {
     tamis_ctx *ctx = plan->ctx;
     tamis_gpu_fault fault = {""};
-    int index = tamis_priv_devices_wanted(ctx);
     struct tamis_device_plan *d = tamis_priv_plan_alloc(plan, sizeof *d);
     size_t steps = (size_t)plan->count + 1;
     if (!d)
-        return tamis_priv_fail(ctx, TAMIS_ERR_MEMORY, "plan: no memory");
+        return no_memory(ctx);
     d->kernels = tamis_priv_plan_alloc(plan, steps * sizeof *d->kernels);
     d->states = tamis_priv_plan_alloc(plan, steps * sizeof *d->states);
     if (!d->kernels || !d->states)
-        return tamis_priv_fail(ctx, TAMIS_ERR_MEMORY, "plan: no memory");
+        return no_memory(ctx);
     TAMIS_TRY(tamis_priv_devices_open(ctx, index, &d->gpu));
     d->backend = tamis_priv_devices_backend(ctx);
     d->index = index;
     snprintf(d->name, sizeof d->name, "%s:%d", d->backend->name, index);
-    plan->device = d;
+    *at = d;
     tamis_status status = d->backend->enter(d->gpu, &fault);
     if (status != TAMIS_OK)
         return tamis_priv_fail(ctx, status, "%s: %s", d->name, fault.text);
-    for (int k = 0; k < plan->count; k++) {
-        tamis_priv_step_make_outside(&plan->steps[k]);
-        TAMIS_TRY(prepare_step(plan, k));
-    }
+    for (int k = 0; k < plan->count; k++)
+        TAMIS_TRY(prepare_step(plan, d, k));
     return TAMIS_OK;
+}
+
+/* The first one's name, and the others' numbers. */
+static tamis_status name_devices(tamis_plan *plan)
+{
+    size_t size = 0;
+    for (const struct tamis_device_plan *d = plan->device; d; d = d->next)
+        size += sizeof d->name;
+    plan->device_names = tamis_priv_plan_alloc(plan, size);
+    if (!plan->device_names)
+        return no_memory(plan->ctx);
+    size_t length = (size_t)snprintf(plan->device_names, size, "%s", plan->device->name);
+    for (const struct tamis_device_plan *d = plan->device->next; d; d = d->next)
+        length += (size_t)snprintf(plan->device_names + length, size - length, ",%d", d->index);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_priv_device_plan(tamis_plan *plan)
+{
+    struct tamis_device_plan **at = &plan->device;
+    for (int k = 0; k < plan->count; k++)
+        tamis_priv_step_make_outside(&plan->steps[k]);
+    for (int i = 0, index; (index = tamis_priv_devices_wanted(plan->ctx, i)) >= 0; i++) {
+        TAMIS_TRY(plan_device(plan, index, at));
+        at = &(*at)->next;
+    }
+    return name_devices(plan);
 }
 
 void tamis_priv_device_plan_free(tamis_plan *plan)
 {
-    struct tamis_device_plan *d = plan->device;
-    for (int i = 0; d && i < d->upload_count; i++)
-        d->backend->free(d->gpu, NULL, d->uploads[i]);
+    for (struct tamis_device_plan *d = plan->device; d; d = d->next)
+        for (int i = 0; i < d->upload_count; i++)
+            d->backend->free(d->gpu, NULL, d->uploads[i]);
     plan->device = NULL;
 }

@@ -8,9 +8,11 @@
 
 /* ---- all steps */
 
-static int stopped(const tamis_session *s)
+int tamis_priv_device_stopped(const tamis_session *s)
 {
     const volatile int *cancel = s->options->cancel;
+    if (s->stop && atomic_load(s->stop))
+        return 1;
     return cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED);
 }
 
@@ -28,6 +30,13 @@ static void plan_parts(tamis_session *s, tamis_rect rect)
             box = tamis_priv_fetch_origin(&step->fetch, box);
         s->parts[k] = (tamis_rect){(int32_t)box.x, (int32_t)box.y, box.w, box.h};
     }
+}
+
+tamis_rect tamis_priv_device_need(const tamis_plan *plan, tamis_rect rect)
+{
+    tamis_session s = {.plan = plan};
+    plan_parts(&s, rect);
+    return tamis_priv_with_slack(s.parts[0], plan->w, plan->h);
 }
 
 /* Frames -around .. around of what goes into a step. */
@@ -82,10 +91,10 @@ static tamis_status run_steps(tamis_session *s, struct sequence *q, const tamis_
 {
     const tamis_plan *plan = s->plan;
     tamis_status status = TAMIS_OK;
-    for (int k = 0; k < plan->count && status == TAMIS_OK && !stopped(s); k++)
+    for (int k = 0; k < plan->count && status == TAMIS_OK && !tamis_priv_device_stopped(s); k++)
         status = advance(s, k, q, guide, dst, rect);
     int direct = plan->count > 0 && same_rect(s->parts[plan->count], rect);
-    if (status == TAMIS_OK && !direct && !stopped(s))
+    if (status == TAMIS_OK && !direct && !tamis_priv_device_stopped(s))
         status =
             tamis_priv_held_convert(s, &q->frame[q->around], dst, rect, 0, TAMIS_GPU_ALPHA_KEEP);
     drop_sequence(s, q);
@@ -116,14 +125,49 @@ static tamis_status run_there(tamis_session *s, const tamis_image *src, tamis_re
 
 /* ---- images in host memory */
 
+/* A frame of the window, which is brought to the device unless another run has done so. */
+static tamis_status take_shared(tamis_session *s, const tamis_image *image, int f, tamis_held *out)
+{
+    tamis_window *w = s->window;
+    tamis_shared_frame *frame = w->frames[f];
+    tamis_status status = TAMIS_OK;
+    pthread_mutex_lock(w->mutex);
+    while (frame->state == TAMIS_SHARED_COMING)
+        pthread_cond_wait(w->changed, w->mutex);
+    if (frame->state == TAMIS_SHARED_ABSENT) {
+        tamis_held held = {0};
+        frame->state = TAMIS_SHARED_COMING;
+        pthread_mutex_unlock(w->mutex);
+        status = tamis_priv_held_upload(s, image, (tamis_rect){0, 0, image->w, image->h}, &held);
+        if (status == TAMIS_OK) /* streams of other runs know nothing of this one */
+            status = s->device->backend->wait(s->device->gpu, s->stream, &s->fault);
+        if (status != TAMIS_OK)
+            tamis_priv_held_drop(s, &held);
+        pthread_mutex_lock(w->mutex);
+        frame->held = held;
+        frame->state = status == TAMIS_OK ? TAMIS_SHARED_THERE : TAMIS_SHARED_ABSENT;
+        pthread_cond_broadcast(w->changed);
+    }
+    *out = frame->held;
+    out->block = NULL;
+    pthread_mutex_unlock(w->mutex);
+    return status;
+}
+
+static tamis_status upload_frame(tamis_session *s, const tamis_image *image, int f, tamis_held *out)
+{
+    if (s->window)
+        return take_shared(s, image, f, out);
+    return tamis_priv_held_upload(s, image, s->parts[0], out);
+}
+
 static tamis_status upload_inputs(tamis_session *s, const tamis_image *src, struct sequence *q,
                                   tamis_held *guide)
 {
     const tamis_plan *plan = s->plan;
-    for (int f = -q->around; f <= q->around; f++)
-        if (frame_at(s, src, f))
-            TAMIS_TRY(tamis_priv_held_upload(s, frame_at(s, src, f), s->parts[0],
-                                             &q->frame[q->around + f]));
+    for (int f = 0; f <= 2 * q->around; f++)
+        if (frame_at(s, src, f - q->around))
+            TAMIS_TRY(upload_frame(s, frame_at(s, src, f - q->around), f, &q->frame[f]));
     if (!s->options->guide)
         return TAMIS_OK;
     tamis_rect part = plan->steps[0].node.guide_is_map ? s->parts[1] : s->parts[0];
@@ -144,7 +188,7 @@ static tamis_status run_band(tamis_session *s, const tamis_image *src, tamis_rec
         status = run_steps(s, &q, &guide, &result, rect);
     else
         drop_sequence(s, &q);
-    if (status == TAMIS_OK && !stopped(s))
+    if (status == TAMIS_OK && !tamis_priv_device_stopped(s))
         status = tamis_priv_held_download(s, &result, rect, dst, x, y);
     tamis_priv_held_drop(s, &guide);
     tamis_priv_held_drop(s, &result);
@@ -161,15 +205,16 @@ static int32_t first_height(const tamis_session *s, tamis_rect rect)
 /* In bands from top to bottom: one where the device's memory is enough, else of half the height,
  * and so on. The bits do not depend on it. */
 static tamis_status run_here(tamis_session *s, const tamis_image *src, tamis_rect rect,
-                             const tamis_image *dst)
+                             const tamis_image *dst, int32_t x, int32_t y0)
 {
     int32_t height = first_height(s, rect);
-    for (int32_t y = 0; y < rect.h && !stopped(s);) {
+    for (int32_t y = 0; y < rect.h && !tamis_priv_device_stopped(s);) {
         int32_t h = rect.h - y < height ? rect.h - y : height;
         tamis_status status =
-            run_band(s, src, (tamis_rect){rect.x, rect.y + y, rect.w, h}, dst, rect.x, rect.y);
+            run_band(s, src, (tamis_rect){rect.x, rect.y + y, rect.w, h}, dst, x, y0);
         if (status == TAMIS_ERR_MEMORY && h > 1) {
             height = h / 2;
+            s->window = NULL; /* frames come as the parts that are needed */
             tamis_priv_log(s->plan->ctx, TAMIS_LOG_INFO, "%s: %s; going on in bands of %d rows",
                            s->device->name, s->fault.text, height);
             continue;
@@ -177,7 +222,7 @@ static tamis_status run_here(tamis_session *s, const tamis_image *src, tamis_rec
         if (status != TAMIS_OK)
             return status;
         y += h;
-        if (s->options->progress && y < rect.h && !stopped(s))
+        if (s->options->progress && !s->silent && y < rect.h && !tamis_priv_device_stopped(s))
             s->options->progress(s->options->progress_user, y, rect.h);
     }
     return TAMIS_OK;
@@ -185,38 +230,24 @@ static tamis_status run_here(tamis_session *s, const tamis_image *src, tamis_rec
 
 /* ---- the whole */
 
-static tamis_status run(tamis_session *s, const tamis_image *src, tamis_rect rect,
-                        const tamis_image *dst)
+tamis_status tamis_priv_device_run_on(tamis_session *s, const tamis_image *src, tamis_rect band,
+                                      const tamis_image *dst, int32_t x, int32_t y)
 {
     const tamis_backend *backend = s->device->backend;
     TAMIS_TRY(backend->enter(s->device->gpu, &s->fault));
     if (s->options->stream) {
         s->stream = s->options->stream;
-        return run_there(s, src, rect, dst);
+        return run_there(s, src, band, dst);
     }
     TAMIS_TRY(backend->stream_get(s->device->gpu, &s->stream, &s->fault));
     tamis_status status = TAMIS_OK;
     if (src->device) {
-        status = run_there(s, src, rect, dst);
+        status = run_there(s, src, band, dst);
         tamis_status waited = backend->wait(s->device->gpu, s->stream, &s->fault);
         status = status == TAMIS_OK ? waited : status;
     } else {
-        status = run_here(s, src, rect, dst);
+        status = run_here(s, src, band, dst, x, y);
     }
     backend->stream_put(s->device->gpu, s->stream);
     return status;
-}
-
-tamis_status tamis_priv_device_run(const tamis_plan *plan, const tamis_image *src, tamis_rect rect,
-                                   const tamis_image *dst, const tamis_run_options *options)
-{
-    tamis_session s = {.plan = plan, .device = plan->device, .options = options};
-    tamis_status status = run(&s, src, rect, dst);
-    if (status != TAMIS_OK)
-        return tamis_priv_fail(plan->ctx, status, "run: %s: %s", s.device->name, s.fault.text);
-    if (stopped(&s))
-        return tamis_priv_fail(plan->ctx, TAMIS_ERR_CANCELED, "run: canceled");
-    if (options->progress)
-        options->progress(options->progress_user, rect.h, rect.h);
-    return TAMIS_OK;
 }

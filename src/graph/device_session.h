@@ -3,6 +3,8 @@
 #ifndef TAMIS_GRAPH_DEVICE_SESSION_H
 #define TAMIS_GRAPH_DEVICE_SESSION_H
 
+#include <pthread.h>
+
 #include "graph/device.h"
 #include "graph/run.h"
 
@@ -16,11 +18,33 @@ typedef struct tamis_held {
     tamis_rect box;          /* the part */
 } tamis_held;
 
+/* A frame in host memory that several runs on a device read. The first of them brings it there. */
+typedef enum tamis_shared_state {
+    TAMIS_SHARED_ABSENT,
+    TAMIS_SHARED_COMING,
+    TAMIS_SHARED_THERE
+} tamis_shared_state;
+typedef struct tamis_shared_frame {
+    tamis_shared_state state;
+    tamis_held held; /* all of it */
+} tamis_shared_frame;
+
+/* The frames around the one that a run is for, oldest first; NULL where there is none. */
+typedef struct tamis_window {
+    pthread_mutex_t *mutex; /* guards the states of all frames */
+    pthread_cond_t *changed;
+    tamis_shared_frame *frames[2 * TAMIS_MAX_FRAMES + 1];
+} tamis_window;
+
 /* One run. */
 typedef struct tamis_session {
     const tamis_plan *plan;
     const struct tamis_device_plan *device;
     const tamis_run_options *options;
+    tamis_window
+        *window;      /* where the source and its neighbors are to be had; NULL: they are read */
+    atomic_int *stop; /* non-zero: another part of the run has failed; may be NULL */
+    int silent;       /* somebody else reports progress */
     void *stream;
     tamis_rect parts[TAMIS_GRAPH_MAX_SIZE + 1]; /* of what goes into each step, and of the result */
     tamis_gpu_fault fault;
@@ -65,10 +89,25 @@ tamis_status tamis_priv_held_convert(tamis_session *s, const tamis_held *src, co
 uintptr_t tamis_priv_held_address_bits(const tamis_held *h);
 int tamis_priv_held_is_aligned(const tamis_held *h);
 
+/* Gives the memory of a shared frame back, which nobody reads any more. */
+void tamis_priv_shared_drop(const struct tamis_device_plan *device, tamis_shared_frame *frame);
+
 /* ---- device_step.c */
 
 /* Step k for one frame: inputs are those of its 2 * node.frames + 1 frames. */
 tamis_status tamis_priv_device_step(tamis_session *s, int k, const tamis_held *inputs,
                                     const tamis_held *guide, const tamis_held *out);
+
+/* ---- device_run.c */
+
+/* The part of the source, with slack, that a part of the result is made from. */
+tamis_rect tamis_priv_device_need(const tamis_plan *plan, tamis_rect rect);
+
+/* Computes the part `band` of the result into dst, whose corner is pixel (x, y) of the result, and
+ * returns when it is there: on the options' stream, if there is one, when it is enqueued. Says
+ * nothing of failures but in s->fault; being stopped is none. */
+tamis_status tamis_priv_device_run_on(tamis_session *s, const tamis_image *src, tamis_rect band,
+                                      const tamis_image *dst, int32_t x, int32_t y);
+int tamis_priv_device_stopped(const tamis_session *s);
 
 #endif

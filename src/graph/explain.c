@@ -66,7 +66,10 @@ size_t tamis_plan_explain(const tamis_plan *plan, char *buf, size_t size)
     add(&t, "%d write %s %dx%d\n", plan->count + 1,
         tamis_format_print(tamis_plan_format(plan), format, sizeof format), w, h);
     if (plan->device) {
-        add(&t, "whole pictures on %s\n", plan->device->name);
+        add(&t,
+            plan->device->next ? "large pictures in bands on %s, others on one of them\n"
+                               : "whole pictures on %s\n",
+            plan->device_names);
         return t.length;
     }
     const tamis_segment *last = &plan->segments[plan->segment_count - 1];

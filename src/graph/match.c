@@ -128,19 +128,26 @@ static tamis_status check_frames(const tamis_plan *plan, const tamis_image *dst,
     return TAMIS_OK;
 }
 
-/* Either all images are in host memory, or all on the plan's device. */
+static int has_device(const tamis_plan *plan, int index)
+{
+    const struct tamis_device_plan *d = plan->device;
+    while (d && d->index != index)
+        d = d->next;
+    return d != NULL;
+}
+
+/* Either all images are in host memory, or all on one of the plan's devices. */
 static tamis_status check_place(const tamis_plan *plan, const char *what, const tamis_image *image,
                                 const tamis_image *dst)
 {
-    int here = plan->device ? 1 + plan->device->index : 0;
-    if (image->device && image->device != here)
+    if (image->device && !has_device(plan, image->device - 1))
         return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
                                "run: %s is in memory of device %d, but the plan is for %s", what,
                                image->device - 1, tamis_plan_device(plan));
     if (image->device != dst->device)
         return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
                                "run: %s and the destination must be both in host memory or both on "
-                               "the device",
+                               "one device",
                                what);
     return TAMIS_OK;
 }

@@ -122,7 +122,7 @@ static tamis_status try_device(tamis_plan *plan, const tamis_plan_options *optio
 {
     tamis_ctx *ctx = plan->ctx;
     int must = options->kernel && !cpu_row(options);
-    if (tamis_priv_devices_wanted(ctx) < 0) {
+    if (tamis_priv_devices_wanted(ctx, 0) < 0) {
         if (must)
             return tamis_priv_fail(ctx, TAMIS_ERR_UNSUPPORTED,
                                    "plan: kernel \"cuda\" needs a context for a device");
@@ -245,7 +245,7 @@ tamis_format tamis_plan_format(const tamis_plan *plan)
 
 const char *tamis_plan_device(const tamis_plan *plan)
 {
-    return !plan ? "" : plan->device ? plan->device->name : "cpu";
+    return !plan ? "" : plan->device ? plan->device_names : "cpu";
 }
 
 void tamis_plan_size(const tamis_plan *plan, int32_t *w, int32_t *h)

@@ -74,7 +74,8 @@ struct tamis_plan {
     size_t slot_bytes;
     size_t hold_bytes; /* of whole images */
     struct tamis_plan_block *blocks;
-    struct tamis_device_plan *device; /* NULL: runs on the CPU */
+    struct tamis_device_plan *device; /* the first of a list; NULL: runs on the CPU */
+    char *device_names;               /* "cuda:0", "cuda:0,1" */
     int device_tile_h;                /* rows of a band; 0: as many as possible */
     /* Slots are handed out under the mutex, and whole images belong to the run that has the turn:
      * only these parts of a plan change. */

@@ -85,6 +85,23 @@ class Emulated(Case):
         self.assertEqual(self.json("explain", "gaussian")["device"], "cuda:0")
         self.assertEqual(self.json(*GAUSSIAN, "--dry_run")["device"], "cuda:0")
 
+    def test_several_devices(self):
+        env = dict(THERE, TAMIS_EMULATE_DEVICES="3")
+        run = ["run", "gaussian=sigma=2", "in.png", "--overwrite"]
+        self.tamis(*run, "-o", "cpu.png", "--device", "cpu")
+        for device, name in ("cuda:all", "cuda:0,1,2"), ("cuda:2,0", "cuda:2,0"):
+            for tile in [], ["--tile", "9x4"]:
+                args = ["-o", "out.png", "-v", "--device", device, *tile]
+                err = self.tamis(*run, *args, env=env).err
+                self.assertIn(f"on {name} (emulated device {name[5]} and others)", err)
+                self.tamis("compare", "cpu.png", "out.png", "--max_abs", "0")
+        text = self.tamis("explain", "gaussian", "--device", "cuda:all", env=env).text
+        self.assertIn("in bands on cuda:0,1,2", text)
+        self.assertIn("3 devices", self.tamis("doctor", env=env).text)
+        for device in "cuda:0,0", "cuda:,1", "cuda:1,", "cuda:any":
+            self.assertIn(device, self.tamis(*GAUSSIAN, "--device", device, code=2, env=env).err)
+        self.assertIn("device 3", self.tamis(*GAUSSIAN, "--device", "cuda:0,3", code=6, env=env).err)
+
     def test_no_such_device(self):
         err = self.tamis(*GAUSSIAN, "--device", "cuda:63", code=6).err
         self.assertIn("63", err)

@@ -19,7 +19,7 @@ foreach(source ${TAMIS_CUDA_SOURCES})
   file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${path}\"\n")
   list(APPEND wrapped ${wrapper})
 endforeach()
-add_library(tamis_cuda_emulated MODULE ${wrapped} emulate/emulate.cpp)
+add_library(tamis_cuda_emulated MODULE ${wrapped} emulate/emulate.cpp emulate/runtime.cpp)
 set_target_properties(tamis_cuda_emulated PROPERTIES PREFIX "" CXX_STANDARD 17
                       CXX_STANDARD_REQUIRED ON CXX_VISIBILITY_PRESET hidden
                       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)

@@ -44,7 +44,8 @@ struct uint3 {
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 
-void emulate_launch(dim3 grid, dim3 block, size_t shared, const std::function<void()> &thread);
+void emulate_launch(dim3 grid, dim3 block, size_t shared, void *stream,
+                    const std::function<void()> &thread);
 unsigned char *emulate_shared_bytes();
 
 /* ---- threads that wait for each other */
@@ -491,7 +492,9 @@ typedef enum cudaError {
     cudaErrorMemoryAllocation = 2,
     cudaErrorInsufficientDriver = 35,
     cudaErrorNoDevice = 100,
-    cudaErrorNoKernelImageForDevice = 209
+    cudaErrorNoKernelImageForDevice = 209,
+    cudaErrorInvalidResourceHandle = 400,
+    cudaErrorLaunchFailure = 719
 } cudaError_t;
 typedef struct emulate_stream *cudaStream_t;
 typedef struct emulate_event *cudaEvent_t;
@@ -521,6 +524,9 @@ struct cudaMemPoolProps {
 enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold };
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocPortable = 1 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+
+/* Whether the thread's device may launch on the stream now. */
+bool emulate_may_launch(cudaStream_t stream);
 
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device);

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-if(TARGET unit_device_test)
-  set_tests_properties(unit_device_test PROPERTIES SKIP_RETURN_CODE 77)
-  if(TARGET tamis_cuda_emulated)
-    add_dependencies(unit_device_test tamis_cuda_emulated)
-    set_tests_properties(unit_device_test PROPERTIES
-                         ENVIRONMENT TAMIS_CUDA_MODULE=${TAMIS_EMULATED})
+foreach(name device_test devices_test)
+  if(TARGET unit_${name})
+    set_tests_properties(unit_${name} PROPERTIES SKIP_RETURN_CODE 77)
+    if(TARGET tamis_cuda_emulated)
+      add_dependencies(unit_${name} tamis_cuda_emulated)
+      set_tests_properties(unit_${name} PROPERTIES
+                           ENVIRONMENT TAMIS_CUDA_MODULE=${TAMIS_EMULATED})
+    endif()
   endif()
-endif()
+endforeach()
