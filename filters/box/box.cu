@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Means of windows on a device. Integers are exact; floats are summed in binary64. */
 #include "box_parts.cuh"
+#include "box_rows.cuh"
 #include "box_strips.cuh"
 
 template <typename T>
@@ -10,6 +11,10 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
     (void)state;
     const struct box_coef *c = (const struct box_coef *)node->coef;
     box_args<T> a = box_args_of<T>(w, c);
+    tamis_status status;
+    if constexpr (sizeof(T) == 1)
+        if (launch_rows(w, c, fault, &status))
+            return status;
     if constexpr (sizeof(T) < 4) {
         if (choose_strips<T>(&a)) {
             if constexpr (sizeof(T) == 1)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The separable Gaussian on a device, with the arithmetic that gaussian.c states for each type.
  *
- * Small windows: gaussian_march.cuh. For others, a block makes column sums for a strip of the
- * image, a few rows at a time, each thread those of four samples side by side, leaves them in
- * shared memory and sums across: the image is read once and written once. Windows too wide for a
- * strip go through device memory. */
+ * Small windows: gaussian_rows.cuh for bytes, gaussian_march.cuh for other types. For others, a
+ * block makes column sums for a strip of the image, a few rows at a time, each thread those of four
+ * samples side by side, leaves them in shared memory and sums across: the image is read once and
+ * written once. Windows too wide for a strip go through device memory. */
 #include "kernel.cuh"
 
 #include "gaussian_grid.cuh"
 #include "gaussian_kernel.h"
 #include "gaussian_march.cuh"
+#include "gaussian_rows.cuh"
 #include "gaussian_sharpen.cuh"
 
 namespace /* other filters have kernels of these names */
@@ -29,6 +30,7 @@ struct taps {
 struct gaussian_state {
     struct taps x, y;
     struct march_taps march;
+    struct gaussian_rows_taps rows; /* u8 */
 };
 
 template <typename T> struct args {
@@ -426,15 +428,10 @@ static march_launch find_small(const tamis_gpu_work *w, const struct gaussian_st
     return aligned && s->x.radius == s->y.radius ? find_march<M>(s->x.radius, w->step) : NULL;
 }
 
-template <typename P, typename M>
-static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, const void *state,
-                           tamis_gpu_fault *fault)
+template <typename P>
+static tamis_status launch_strips(const tamis_gpu_work *w, const struct gaussian_state *s,
+                                  tamis_gpu_fault *fault)
 {
-    const struct gaussian_state *s = (const struct gaussian_state *)state;
-    (void)node;
-    march_launch small = find_small<M>(w, s);
-    if (small)
-        return small(w, s, fault);
     args<typename P::sample> a = make_args<P>(w, s);
     if (a.side > MAX_SIDE)
         return launch_wide<P>(w, a, fault);
@@ -443,6 +440,27 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
     TAMIS_LAUNCH(strips<P>, tamis_grid(w, a.strips, tamis_tiles(w->part.h, P::ROWS), w->planes),
                  THREADS, 0, w->stream, a);
     return tamis_cuda_launched("gaussian", fault);
+}
+
+static tamis_status launch_bytes(const tamis_gpu_work *w, const tamis_node *node, const void *state,
+                                 tamis_gpu_fault *fault)
+{
+    const struct gaussian_state *s = (const struct gaussian_state *)state;
+    tamis_status status;
+    (void)node;
+    if (s->x.radius == s->y.radius && launch_rows(w, s->x.radius, s->rows, fault, &status))
+        return status;
+    return launch_strips<fixed>(w, s, fault);
+}
+
+template <typename P, typename M>
+static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, const void *state,
+                           tamis_gpu_fault *fault)
+{
+    const struct gaussian_state *s = (const struct gaussian_state *)state;
+    (void)node;
+    march_launch small = find_small<M>(w, s);
+    return small ? small(w, s, fault) : launch_strips<P>(w, s, fault);
 }
 
 template <typename P>
@@ -472,22 +490,16 @@ static bool upload_axis(tamis_gpu_prep *prep, const struct gaussian_axis *a, str
     return t->even && t->odd && t->q && t->f && t->d;
 }
 
-/* f32: taps as f, or for u8 in fixed point, brought to the scale of what they make. */
-static void fill_march(const struct gaussian_coef *c, tamis_type type, struct march_taps *t)
+static void fill_march(const struct gaussian_coef *c, struct march_taps *t)
 {
     if (c->x.radius > MARCH_MAX_RADIUS || c->y.radius > MARCH_MAX_RADIUS)
         return;
-    t->bits = c->x.bits;
-    t->slack = (float)(2 * c->x.radius + 3) / 131072; /* each sum rounds by 2^-17 at most */
     for (int i = 0; i <= c->x.radius; i++) {
-        t->q[i] = c->x.q[i];
-        t->across[i] = type == TAMIS_U8 ? (float)ldexp(c->x.q[i], -(c->x.bits + GAUSSIAN_FRACTION))
-                                        : c->x.f[i];
+        t->across[i] = c->x.f[i];
         t->d_across[i] = c->x.d[i];
     }
     for (int i = 0; i <= c->y.radius; i++) {
-        t->down[i] =
-            type == TAMIS_U8 ? (float)ldexp(c->y.q[i], GAUSSIAN_FRACTION - c->y.bits) : c->y.f[i];
+        t->down[i] = c->y.f[i];
         t->d_down[i] = c->y.d[i];
     }
 }
@@ -497,8 +509,10 @@ static tamis_status prepare(tamis_gpu_prep *prep)
     const struct gaussian_coef *c = (const struct gaussian_coef *)prep->node->coef;
     struct gaussian_state *s = (struct gaussian_state *)prep->alloc(prep, sizeof *s);
     prep->state = s;
-    if (s)
-        fill_march(c, prep->node->work, &s->march);
+    if (s && prep->node->work == TAMIS_U8)
+        fill_rows(c, &s->rows);
+    else if (s)
+        fill_march(c, &s->march);
     return s && upload_axis(prep, &c->x, &s->x) && upload_axis(prep, &c->y, &s->y)
                ? TAMIS_OK
                : TAMIS_ERR_MEMORY;
@@ -523,7 +537,7 @@ tamis_status tamis_cuda_gaussian_sharpen(const tamis_gpu_work *w, const void *st
 }
 
 TAMIS_CUDA_KERNELS(gaussian) = {
-    {"separable", TAMIS_U8, 0, prepare, scratch<fixed>, launch<fixed, march_fixed>},
+    {"separable", TAMIS_U8, 0, prepare, scratch<fixed>, launch_bytes},
     {"separable", TAMIS_U16, 0, prepare, scratch<single<uint16_t>>,
      launch<single<uint16_t>, march_single<uint16_t>>},
     {"separable", TAMIS_S16, 0, prepare, scratch<single<int16_t>>,

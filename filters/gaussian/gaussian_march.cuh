@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The separable Gaussian of small windows: threads march down the image, each with the last 2R+1
- * rows of four samples in registers. A row's column sums pass between the lanes of a warp. R and
- * the samples of a pixel are known to the compiler. */
+/* The separable Gaussian of small windows, of all types but bytes: threads march down the image,
+ * each with the last 2R+1 rows of four samples in registers. A row's column sums pass between the
+ * lanes of a warp. R and the samples of a pixel are known to the compiler. */
 #ifndef TAMIS_GAUSSIAN_MARCH_CUH
 #define TAMIS_GAUSSIAN_MARCH_CUH
 
@@ -18,9 +18,7 @@ enum { MARCH_MAX_RADIUS = 7 };
 /* Taps by distance, as constants of the launch. */
 struct march_taps {
     float down[MARCH_MAX_RADIUS + 1], across[MARCH_MAX_RADIUS + 1];
-    float slack;                       /* u8: how far binary32 may be off */
-    int q[MARCH_MAX_RADIUS + 1], bits; /* u8, exactly */
-    double d_down[MARCH_MAX_RADIUS + 1], d_across[MARCH_MAX_RADIUS + 1]; /* f32, likewise */
+    double d_down[MARCH_MAX_RADIUS + 1], d_across[MARCH_MAX_RADIUS + 1]; /* f32 */
     float amount, threshold;                                             /* unsharp */
 };
 
@@ -40,21 +38,12 @@ template <typename T> struct march_args {
 template <typename T> struct march_raw {
     uint2 v;
 };
-template <> struct march_raw<uint8_t> {
-    unsigned v;
-};
 template <> struct march_raw<float> {
     float4 v;
 };
 
 /* 2^23: adding it leaves a whole number below it in the low bits. */
 #define MARCH_MAGIC 8388608.f
-
-static __device__ __forceinline__ void march_floats(march_raw<uint8_t> r, float *v)
-{
-    for (int c = 0; c < 4; c++)
-        v[c] = __fsub_rn(__uint_as_float(__byte_perm(r.v, 0x4b000000, 0x7440 + c)), MARCH_MAGIC);
-}
 
 static __device__ __forceinline__ void march_floats(march_raw<uint16_t> r, float *v)
 {
@@ -85,64 +74,6 @@ static __device__ __forceinline__ void march_floats(march_raw<float> r, float *v
 
 /* ---- the arithmetic of each type. Rows are ring[(s + j) % K], j = 0 .. 2R; the window of a row of
  * sums has the four outputs' places at w[side] .. w[side+3]. */
-
-struct march_fixed { /* u8 */
-    typedef uint8_t sample;
-
-    /* All sums are whole numbers below 2^24 and so exact in any order. In 1/128 level. */
-    template <int R>
-    static __device__ __forceinline__ void column(const float (*ring)[4], int s, int c,
-                                                  const march_taps &t, float *out)
-    {
-        float sum = 0.5f;
-        for (int j = 0; j <= 2 * R; j++)
-            sum = fmaf(t.down[j < R ? R - j : j - R], ring[(s + j) % (2 * R + 1)][c], sum);
-        *out = __fsub_rn(__fadd_rd(sum, MARCH_MAGIC), MARCH_MAGIC);
-    }
-
-    static __device__ __forceinline__ unsigned pack(const float *u)
-    {
-        unsigned low = __byte_perm(__float_as_uint(u[0]), __float_as_uint(u[1]), 0x0040);
-        unsigned high = __byte_perm(__float_as_uint(u[2]), __float_as_uint(u[3]), 0x0040);
-        return __byte_perm(low, high, 0x5410);
-    }
-
-    template <int R, int STEP>
-    static __device__ __noinline__ unsigned exact(const float *w, const march_taps &t)
-    {
-        unsigned out = 0;
-        for (int c = 0; c < 4; c++) {
-            int sum = 1 << (t.bits + 6);
-            for (int j = -R; j <= R; j++)
-                sum += t.q[j < 0 ? -j : j] * (int)w[c + j * STEP];
-            out |= (unsigned)(sum >> (t.bits + 7)) << 8 * c;
-        }
-        return out;
-    }
-
-    /* In binary32, which is not exact here: where it may be off, by what it is at most, and the
-     * level is not the same for that, integers decide. */
-    template <int R, int STEP>
-    static __device__ __forceinline__ march_raw<uint8_t> row(const float *w, const march_taps &t)
-    {
-        float high[4], low[4];
-        for (int c = 0; c < 4; c++) {
-            float sum = 0.5f + t.slack;
-            for (int j = -R; j <= R; j++)
-                sum = fmaf(t.across[j < 0 ? -j : j], w[c + j * STEP], sum);
-            high[c] = __fadd_rd(sum, MARCH_MAGIC);
-            low[c] = __fadd_rd(__fsub_rn(sum, 2 * t.slack), MARCH_MAGIC);
-        }
-        unsigned bits = pack(high);
-        if (bits != pack(low)) {
-            float copy[4 + 2 * R * STEP]; /* so that w may stay in registers */
-            for (int i = 0; i < 4 + 2 * R * STEP; i++)
-                copy[i] = w[i - R * STEP];
-            bits = exact<R, STEP>(copy + R * STEP, t);
-        }
-        return march_raw<uint8_t>{bits};
-    }
-};
 
 template <typename T> struct march_single { /* u16, s16 */
     typedef T sample;

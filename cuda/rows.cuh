@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Filters of small windows on bytes: a warp goes down a strip of the image, each lane with eight
+ * samples of every row, and the rows that come next are on their way meanwhile, as words. What a
+ * filter does with them is an Op:
+ *
+ *     R       rows above and below a result that it looks at
+ *     STEP    samples of a pixel, which are all filtered
+ *     GROUP   rows that it takes and makes at a time
+ *     ROUND   groups after which the registers of its rows are the same again
+ *     AHEAD   groups that are loaded ahead; divides ROUND
+ *     BLOCKS  warps that a multiprocessor is to have room for
+ *     result  type of the results
+ *     params  what it needs of the plan
+ *     push()  takes the next group
+ *     get()   makes the rows in the middle of what it has taken
+ *
+ * The first and the last lane only lend what they have, so an Op looks at most at the eight samples
+ * on either side of a lane's. */
+#ifndef TAMIS_CUDA_ROWS_CUH
+#define TAMIS_CUDA_ROWS_CUH
+
+#include "kernel.cuh"
+
+enum { TAMIS_ROWS_V = 8, TAMIS_ROWS_INNER = 30 * TAMIS_ROWS_V, TAMIS_ROWS_BATCH = 4 };
+
+template <typename Op> struct tamis_rows_args {
+    tamis_inputs<uint8_t> in;
+    tamis_output out;
+    typename Op::params params;
+    int shift_x, shift_y; /* samples, rows */
+    int first;            /* first sample of the first strip's results, a multiple of V */
+    int height;           /* rows that a warp makes */
+    unsigned strips;      /* in a row */
+};
+
+/* Eight samples of the result. */
+template <typename T> struct tamis_rows_result {
+    unsigned w[TAMIS_ROWS_V * sizeof(T) / 4];
+};
+
+/* ---- sums of 16 bits, two in a word: those of samples c and c + 2, of even and of odd samples */
+
+static __device__ __forceinline__ unsigned tamis_even_bytes(unsigned w)
+{
+    return w & 0x00ff00ffu;
+}
+
+static __device__ __forceinline__ unsigned tamis_odd_bytes(unsigned w)
+{
+    return __byte_perm(w, 0, 0x4341);
+}
+
+/* A lane's two words of four samples each, as such pairs. */
+struct tamis_pairs {
+    unsigned even[2], odd[2];
+};
+
+static __device__ __forceinline__ tamis_pairs tamis_pairs_of(uint2 w)
+{
+    return tamis_pairs{{tamis_even_bytes(w.x), tamis_even_bytes(w.y)},
+                       {tamis_odd_bytes(w.x), tamis_odd_bytes(w.y)}};
+}
+
+/* Whether samples up to R pixels beside the lane's are among the even (odd = 0) or odd ones of a
+ * word, 2 and 3 being the lane's own. */
+template <int R, int STEP>
+static __host__ __device__ constexpr bool tamis_pairs_need(int word, int odd)
+{
+    for (int c = TAMIS_ROWS_V; c < 2 * TAMIS_ROWS_V; c++)
+        for (int j = -R; j <= R; j++) {
+            int at = c + j * STEP;
+            if (c % 4 < 2 && at % 2 == odd &&
+                (at / 4 == word || (at % 4 >= 2 && at / 4 + 1 == word)))
+                return true;
+        }
+    return false;
+}
+
+/* The pairs of a lane and of those beside it, as far as samples up to R pixels away need them. */
+template <int R, int STEP> struct tamis_pairs_window {
+    unsigned even[6], odd[6];
+
+    __device__ __forceinline__ explicit tamis_pairs_window(const tamis_pairs &own)
+    {
+        const unsigned all = 0xffffffffu;
+#pragma unroll
+        for (int k = 0; k < 2; k++) {
+            even[2 + k] = own.even[k];
+            odd[2 + k] = own.odd[k];
+            even[k] = tamis_pairs_need<R, STEP>(k, 0) ? __shfl_up_sync(all, own.even[k], 1) : 0;
+            odd[k] = tamis_pairs_need<R, STEP>(k, 1) ? __shfl_up_sync(all, own.odd[k], 1) : 0;
+            even[4 + k] =
+                tamis_pairs_need<R, STEP>(4 + k, 0) ? __shfl_down_sync(all, own.even[k], 1) : 0;
+            odd[4 + k] =
+                tamis_pairs_need<R, STEP>(4 + k, 1) ? __shfl_down_sync(all, own.odd[k], 1) : 0;
+        }
+    }
+    /* Samples c and c + 2, counted from the lane's first. */
+    __device__ __forceinline__ unsigned at(int c) const
+    {
+        int k = (c + TAMIS_ROWS_V) / 4, m = (c + TAMIS_ROWS_V) % 4;
+        const unsigned *w = m % 2 ? odd : even;
+        return m < 2 ? w[k] : __byte_perm(w[k], w[k + 1], 0x5432);
+    }
+};
+
+/* ---- where rows come from */
+
+/* Lanes at the picture's edges: where their samples come from is the same in all rows. */
+template <int STEP> struct tamis_rows_edges {
+    const tamis_input<uint8_t> &in;
+    int i, last;            /* sample of the image; the last row that is needed */
+    bool inside;            /* all eight are side by side in the image */
+    int from[TAMIS_ROWS_V]; /* else: samples of the image, -1: the border's value */
+    uint2 blank;            /* the border's value */
+
+    __device__ __forceinline__ tamis_rows_edges(const tamis_input<uint8_t> &input, int sample,
+                                                int end)
+        : in(input), i(sample), last(end), blank(make_uint2(0, 0))
+    {
+        inside = i >= in.left * STEP && (int64_t)i + TAMIS_ROWS_V <= (in.right + (int64_t)1) * STEP;
+#pragma unroll
+        for (int c = 0; c < TAMIS_ROWS_V; c++) {
+            int x = (i + c + STEP * (1 << 20)) / STEP - (1 << 20), channel = i + c - x * STEP;
+            int u = tamis_index(in.border, x, in.w);
+            from[c] = u < 0 ? -1 : min(max(u, in.left), in.right) * STEP + channel;
+            unsigned value = (uint8_t)in.outside[channel];
+            (c < 4 ? blank.x : blank.y) |= value << 8 * (c % 4);
+        }
+    }
+    __device__ __forceinline__ uint2 load(int y) const
+    {
+        int v = tamis_index(in.border, min(y, last), in.h);
+        if (v < 0)
+            return blank;
+        const uint8_t *row = in.row(min(max(v, in.top), in.bottom));
+        if (inside)
+            return *(const uint2 *)(row + i);
+        unsigned w[2] = {0, 0};
+#pragma unroll
+        for (int c = 0; c < TAMIS_ROWS_V; c++) {
+            unsigned value = (c < 4 ? blank.x : blank.y) >> 8 * (c % 4) & 255;
+            w[c / 4] |= (from[c] < 0 ? value : row[from[c]]) << 8 * (c % 4);
+        }
+        return make_uint2(w[0], w[1]);
+    }
+};
+
+/* ---- where results go */
+
+template <typename T> struct tamis_rows_place {
+    char *to;
+    int64_t stride;
+    int begin, end; /* samples of the eight that are the part's */
+    int rows;       /* that are left */
+
+    __device__ __forceinline__ bool all_or_none() const
+    {
+        return (begin == 0 && end == TAMIS_ROWS_V) || begin >= end;
+    }
+    __device__ __forceinline__ void put_all(const tamis_rows_result<T> &r)
+    {
+        if (begin < end) {
+            if (sizeof(T) == 1)
+                *(uint2 *)to = make_uint2(r.w[0], r.w[1]);
+            else
+                *(uint4 *)to =
+                    make_uint4(r.w[0], r.w[1], r.w[sizeof(T) * 2 - 2], r.w[sizeof(T) * 2 - 1]);
+        }
+        to += stride;
+        rows--;
+    }
+    __device__ __forceinline__ void put_some(const tamis_rows_result<T> &r)
+    {
+#pragma unroll
+        for (int c = 0; c < TAMIS_ROWS_V; c++)
+            if (c >= begin && c < end)
+                ((T *)to)[c] = (T)(r.w[c * sizeof(T) / 4] >> 8 * (c * sizeof(T) % 4));
+        to += stride;
+        rows--;
+    }
+};
+
+/* ---- the kernel */
+
+/* Plain loads: the compiler must not move them behind stores, near to where they are needed. */
+template <typename Op>
+static __device__ __forceinline__ void tamis_rows_fast(const tamis_rows_args<Op> &a,
+                                                       const char *row, int64_t stride,
+                                                       tamis_rows_place<typename Op::result> place)
+{
+    const int G = Op::GROUP;
+    Op op;
+    uint2 coming[Op::AHEAD][G], above[2 * Op::R + 1];
+#pragma unroll
+    for (int j = 0; j < 2 * Op::R; j++, row += stride)
+        above[j] = *(const uint2 *)row;
+#pragma unroll
+    for (int j = 0; j < Op::AHEAD * G; j++, row += stride)
+        coming[j / G][j % G] = *(const uint2 *)row;
+#pragma unroll
+    for (int j = 0; j < 2 * Op::R; j += G)
+        op.push(above + j);
+    for (;;) {
+#pragma unroll
+        for (int s = 0; s < Op::ROUND; s++) {
+            if (place.rows <= 0)
+                return;
+            op.push(coming[s % Op::AHEAD]);
+#pragma unroll
+            for (int j = 0; j < G; j++, row += stride)
+                coming[s % Op::AHEAD][j] = *(const uint2 *)row;
+            tamis_rows_result<typename Op::result> r[G];
+            op.get(a.params, r);
+#pragma unroll
+            for (int j = 0; j < G; j++)
+                if (j == 0 || place.rows > 0)
+                    place.put_all(r[j]);
+        }
+    }
+}
+
+/* A few rows at a time, so that what is put together from single samples does not wait for each. */
+template <typename Op>
+static __device__ __forceinline__ void tamis_rows_slow(const tamis_rows_args<Op> &a,
+                                                       const tamis_input<uint8_t> &in, int i, int y,
+                                                       tamis_rows_place<typename Op::result> place)
+{
+    const int G = Op::GROUP;
+    Op op;
+    tamis_rows_edges<Op::STEP> edges(in, i, y + 2 * Op::R + place.rows - 1);
+#pragma unroll 1
+    for (int n = 0; place.rows > 0; n += TAMIS_ROWS_BATCH) {
+        uint2 rows[TAMIS_ROWS_BATCH];
+#pragma unroll
+        for (int j = 0; j < TAMIS_ROWS_BATCH; j++)
+            rows[j] = edges.load(y + n + j);
+#pragma unroll
+        for (int j = 0; j < TAMIS_ROWS_BATCH; j += G) {
+            op.push(rows + j);
+            if (n + j < 2 * Op::R)
+                continue;
+            tamis_rows_result<typename Op::result> r[G];
+            op.get(a.params, r);
+#pragma unroll
+            for (int k = 0; k < G; k++)
+                if (place.rows > 0)
+                    place.put_some(r[k]);
+        }
+    }
+}
+
+/* What blocks a multiprocessor holds at most. */
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100)
+#define TAMIS_ROWS_BLOCKS(n) (n)
+#elif __CUDA_ARCH__ == 890
+#define TAMIS_ROWS_BLOCKS(n) ((n) < 24 ? (n) : 24)
+#else
+#define TAMIS_ROWS_BLOCKS(n) ((n) < 16 ? (n) : 16)
+#endif
+
+/* A block is one warp, so that none waits for another, and the compiler sees that its lanes stay
+ * together. */
+template <typename Op>
+__global__ void __launch_bounds__(32, TAMIS_ROWS_BLOCKS(Op::BLOCKS))
+    tamis_rows(const __grid_constant__ tamis_rows_args<Op> a)
+{
+    typedef typename Op::result T;
+    const tamis_input<uint8_t> &in = a.in.plane[blockIdx.y];
+    int tile = (int)(blockIdx.x / a.strips), strip = (int)(blockIdx.x - tile * a.strips);
+    int x = a.first + strip * TAMIS_ROWS_INNER + ((int)threadIdx.x - 1) * TAMIS_ROWS_V;
+    int y = a.out.y + tile * a.height;
+    int begin = a.out.x * Op::STEP - x, end = (a.out.x + a.out.w) * Op::STEP - x;
+    bool lends = threadIdx.x == 0 || threadIdx.x == 31;
+    tamis_rows_place<T> place = {tamis_row<char>(a.out, blockIdx.y, y) + x * (int64_t)sizeof(T),
+                                 a.out.stride[blockIdx.y], max(begin, 0),
+                                 lends ? 0 : min(end, (int)TAMIS_ROWS_V),
+                                 min(a.height, a.out.y + a.out.h - y)};
+    /* Under the eight results of this lane, and the first row above them. */
+    int i = x + a.shift_x, top = y + a.shift_y - Op::R;
+    int bottom = top + 2 * Op::R + a.height + (Op::AHEAD + 1) * Op::GROUP;
+    bool inside = i >= in.left * Op::STEP &&
+                  (int64_t)i + TAMIS_ROWS_V <= (in.right + (int64_t)1) * Op::STEP &&
+                  top >= in.top && bottom <= in.bottom && place.all_or_none();
+    if (__all_sync(0xffffffffu, inside))
+        tamis_rows_fast<Op>(a, in.data() + top * in.stride + i, in.stride, place);
+    else
+        tamis_rows_slow<Op>(a, in, i, top, place);
+}
+
+/* ---- launches */
+
+/* Whether the Op's kernel can do the work: it loads and stores eight samples at once. */
+template <typename Op> static bool tamis_rows_fit(const tamis_gpu_work *w)
+{
+    return w->step == Op::STEP && w->src_pitch == Op::STEP && w->dst_pitch == Op::STEP &&
+           w->aligned >= (int)(TAMIS_ROWS_V * sizeof(typename Op::result)) &&
+           w->shift_x * Op::STEP % TAMIS_ROWS_V == 0;
+}
+
+/* Enough warps for any device, and rows enough for those above the first to cost little. */
+template <typename Op> static int tamis_rows_height(int64_t strips, int32_t h)
+{
+    int rows = Op::R < 4 ? 32 : 64;
+    while (rows > 8 && rows > 2 * Op::R && strips * tamis_tiles(h, rows) < 8000)
+        rows /= 2;
+    return rows;
+}
+
+template <typename Op>
+static tamis_status tamis_rows_launch(const char *name, const tamis_gpu_work *w,
+                                      const typename Op::params &params, tamis_gpu_fault *fault)
+{
+    tamis_rows_args<Op> a;
+    a.in = tamis_inputs_of<uint8_t>(w);
+    a.out = tamis_output_of(w);
+    a.params = params;
+    a.shift_x = w->shift_x * Op::STEP;
+    a.shift_y = w->shift_y;
+    a.first = w->part.x * Op::STEP / TAMIS_ROWS_V * TAMIS_ROWS_V;
+    int64_t width = (int64_t)(w->part.x + w->part.w) * Op::STEP - a.first;
+    a.strips = (unsigned)tamis_tiles(width, TAMIS_ROWS_INNER);
+    a.height = tamis_rows_height<Op>((int64_t)a.strips * w->planes * w->count, w->part.h);
+    TAMIS_LAUNCH(tamis_rows<Op>,
+                 tamis_grid(w, a.strips, tamis_tiles(w->part.h, a.height), w->planes), 32, 0,
+                 w->stream, a);
+    return tamis_cuda_launched(name, fault);
+}
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pictures so large that kernels of devices have warps which see no edge: these do such parts in
+ * other ways than those at the edges, and check draws smaller pictures. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <tamis/tamis.h>
+
+#include "support/picture.h"
+
+struct large_case {
+    const char *chain;
+    tamis_type type;
+    int channels, w, h;
+};
+
+static const struct large_case cases[] = {
+    {"box=ksize=3", TAMIS_U8, 1, 800, 77},
+    {"box=ksize=5:border=wrap", TAMIS_U8, 1, 777, 90},
+    {"box=ksize=7:border=reflect", TAMIS_U8, 1, 760, 90},
+    {"box=ksize=9", TAMIS_U8, 1, 760, 90},
+    {"box=ksize=11:border=constant:border_value=9", TAMIS_U8, 1, 760, 130},
+    {"box=ksize=13", TAMIS_U8, 1, 760, 130},
+    {"box=ksize=15:border=replicate", TAMIS_U8, 1, 765, 130},
+    {"box=ksize=3", TAMIS_U8, 3, 271, 77},
+    {"box=ksize=5", TAMIS_U8, 3, 271, 77},
+    {"box=ksize=3", TAMIS_U8, 4, 203, 77},
+    {"box=ksize=5", TAMIS_U8, 4, 203, 77},
+    {"gaussian=ksize=3", TAMIS_U8, 1, 800, 79},
+    {"gaussian=ksize=5:border=wrap", TAMIS_U8, 1, 777, 90},
+    {"gaussian=ksize=7", TAMIS_U8, 1, 760, 90},
+    {"gaussian=ksize=9:border=constant:border_value=77", TAMIS_U8, 1, 760, 91},
+    {"gaussian=ksize=11", TAMIS_U8, 1, 760, 130},
+    {"gaussian=ksize=13:border=reflect", TAMIS_U8, 1, 760, 130},
+    {"gaussian=ksize=15", TAMIS_U8, 1, 765, 131},
+    {"gaussian=ksize=3", TAMIS_U8, 3, 271, 77},
+    {"gaussian=ksize=5", TAMIS_U8, 3, 271, 77},
+    {"gaussian=ksize=5", TAMIS_U8, 4, 203, 77},
+};
+
+static void run(const char *device, const struct large_case *c, const tamis_image *src,
+                test_picture *out)
+{
+    tamis_ctx_options o = {.device = device, .threads = 1, .cpu = "c"};
+    tamis_ctx *ctx = NULL;
+    tamis_graph *graph = NULL;
+    tamis_plan *plan = NULL;
+    assert_int_equal(tamis_ctx_create(&o, &ctx), TAMIS_OK);
+    if (tamis_graph_parse(ctx, c->chain, &graph) != TAMIS_OK ||
+        tamis_plan_create(ctx, graph, src->format, src->w, src->h, NULL, &plan) != TAMIS_OK) {
+        char text[512];
+        fail_msg("%s", tamis_ctx_last_message(ctx, text, sizeof text));
+    }
+    int32_t w, h;
+    tamis_plan_size(plan, &w, &h);
+    test_picture_make(out, tamis_plan_format(plan), w, h, TEST_ROWS_WIDE);
+    assert_int_equal(tamis_plan_run(plan, src, &out->image, NULL), TAMIS_OK);
+    tamis_plan_free(&plan);
+    tamis_graph_free(&graph);
+    tamis_ctx_free(&ctx);
+}
+
+static void test_large(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct large_case *c = &cases[i];
+        test_picture src, here, there;
+        test_picture_make(&src, test_format(c->type, c->channels), c->w, c->h, TEST_ROWS_TIGHT);
+        test_picture_fill(&src.image, i % 2 ? TEST_FILL_EXTREMES : TEST_FILL_NOISE, i);
+        run("cpu", c, &src.image, &here);
+        run("cuda", c, &src.image, &there);
+        if (!test_same(&here.image, &there.image))
+            fail_msg("%s, %d channels, %d x %d: not the same", c->chain, c->channels, c->w, c->h);
+        test_picture_free(&src);
+        test_picture_free(&here);
+        test_picture_free(&there);
+    }
+}
+
+int main(void)
+{
+    if (!getenv("TAMIS_CUDA_MODULE")) {
+        printf("skipped: no emulated devices\n");
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_large)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
