@@ -97,6 +97,13 @@ TAMIS_API void tamis_ctx_free(tamis_ctx **ctx);
 /* Number of threads that filter, the caller's included. */
 TAMIS_API int tamis_ctx_threads(const tamis_ctx *ctx);
 
+/* For programs that do more than filtering in several threads, such as decoding the next file:
+ * count says how many threads, besides those inside of runs, are busy from now on; a negative one
+ * that so many are no more. While as many threads are busy as the context has, runs get no help
+ * from its own: each is the work of its caller alone. Results do not depend on it. Any thread may
+ * call it. */
+TAMIS_API void tamis_ctx_occupy(tamis_ctx *ctx, int count);
+
 /* Name of the highest instruction set in use: "c", "base", "avx2" or "avx512". */
 TAMIS_API const char *tamis_ctx_cpu(const tamis_ctx *ctx);
 

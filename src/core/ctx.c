@@ -130,6 +130,12 @@ int tamis_ctx_threads(const tamis_ctx *ctx)
     return ctx ? tamis_priv_pool_threads(ctx->pool) : 0;
 }
 
+void tamis_ctx_occupy(tamis_ctx *ctx, int count)
+{
+    if (ctx)
+        tamis_priv_pool_occupy(ctx->pool, count);
+}
+
 const char *tamis_ctx_cpu(const tamis_ctx *ctx)
 {
     return ctx ? ctx->cpu_name : "";

@@ -30,6 +30,7 @@ struct tamis_pool {
     pthread_cond_t work;
     struct active *head;
     atomic_uint jobs; /* how many there have been */
+    atomic_int busy;  /* threads inside jobs, and those that the program has counted in */
     int patience;     /* how often a thread looks for what it waits for before it sleeps */
     unsigned left;    /* how often a thread has left a job */
     int quit;
@@ -55,6 +56,7 @@ tamis_pool *tamis_priv_pool_create(tamis_ctx *ctx, int threads)
     pool->patience = sysconf(_SC_NPROCESSORS_ONLN) >= threads ? PATIENCE : 0;
     atomic_init(&pool->pid, (int)getpid());
     atomic_init(&pool->jobs, 0);
+    atomic_init(&pool->busy, 0);
     init_locks(pool);
     pool->workers = tamis_priv_mem_zalloc(ctx, (size_t)threads * sizeof *pool->workers);
     if (!pool->workers) {
@@ -92,14 +94,31 @@ static int has_items(struct active *a)
     return atomic_load(&a->next) < a->job->count && !a->job->stopped(a->job->user);
 }
 
-/* Whether the thread was let in. */
-static int take_items(struct active *a, int is_caller)
+/* How a thread came out of a job. */
+enum { REFUSED, WORKED, SENT_AWAY };
+
+/* Whether more threads are busy than the pool has; then the one that asks counts no more. */
+static int is_surplus(tamis_pool *pool)
+{
+    int busy = atomic_load(&pool->busy);
+    while (busy > pool->threads)
+        if (atomic_compare_exchange_weak(&pool->busy, &busy, busy - 1))
+            return 1;
+    return 0;
+}
+
+static int take_items(tamis_pool *pool, struct active *a, int is_caller)
 {
     const tamis_job *job = a->job;
+    int how = WORKED;
     void *local = job->enter(job->user, is_caller);
     if (!local)
-        return 0;
+        return REFUSED;
     while (!job->stopped(job->user)) {
+        if (!is_caller && is_surplus(pool)) {
+            how = SENT_AWAY;
+            break;
+        }
         int64_t i = atomic_fetch_add(&a->next, 1);
         if (i >= job->count)
             break;
@@ -109,11 +128,13 @@ static int take_items(struct active *a, int is_caller)
             job->progress(job->user, done);
     }
     job->leave(job->user, local);
-    return 1;
+    return how;
 }
 
 static struct active *find_work(tamis_pool *pool)
 {
+    if (atomic_load(&pool->busy) >= pool->threads)
+        return NULL;
     for (struct active *a = pool->head; a; a = a->link)
         if (!a->full && has_items(a))
             return a;
@@ -132,6 +153,14 @@ static void look_again(tamis_pool *pool)
     }
     if (waited)
         pthread_cond_broadcast(&pool->work);
+}
+
+/* One thread less is busy: another may help. Called with the mutex held. */
+static void count_out(tamis_pool *pool)
+{
+    atomic_fetch_sub(&pool->busy, 1);
+    if (find_work(pool))
+        pthread_cond_signal(&pool->work);
 }
 
 static void relax(void)
@@ -188,13 +217,16 @@ static void *worker(void *arg)
             continue;
         unsigned left = pool->left;
         atomic_fetch_add(&a->helpers, 1);
+        atomic_fetch_add(&pool->busy, 1);
         pthread_mutex_unlock(&pool->mutex);
-        int entered = take_items(a, 0);
+        int how = take_items(pool, a, 0);
         pthread_mutex_lock(&pool->mutex);
-        if (entered)
-            look_again(pool);
-        else
+        if (how == REFUSED)
             a->full = left == pool->left;
+        else
+            look_again(pool);
+        if (how != SENT_AWAY)
+            atomic_fetch_sub(&pool->busy, 1); /* this thread itself looks for more work */
         if (atomic_fetch_sub(&a->helpers, 1) == 1)
             pthread_cond_signal(&a->idle);
     }
@@ -225,6 +257,7 @@ static void renew_after_fork(tamis_pool *pool)
     if (seen != -me && atomic_compare_exchange_strong(&pool->pid, &seen, -me)) {
         pool->started = 0;
         pool->head = NULL;
+        atomic_store(&pool->busy, 0);
         init_locks(pool);
         atomic_store(&pool->pid, me);
     }
@@ -239,7 +272,8 @@ static void push(tamis_pool *pool, struct active *a)
     a->link = pool->head;
     pool->head = a;
     atomic_fetch_add(&pool->jobs, 1);
-    pthread_cond_broadcast(&pool->work);
+    if (find_work(pool))
+        pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->mutex);
 }
 
@@ -255,6 +289,7 @@ static void pull(tamis_pool *pool, struct active *a)
         wait_a_moment(pool, a);
     while (atomic_load(&a->helpers) > 0)
         pthread_cond_wait(&a->idle, &pool->mutex);
+    count_out(pool);
     pthread_mutex_unlock(&pool->mutex);
 }
 
@@ -263,21 +298,39 @@ void tamis_priv_pool_run(tamis_pool *pool, const tamis_job *job)
     struct active a = {.job = job};
     atomic_init(&a.helpers, 0);
     int alone = pool->threads == 1, shared = !alone && job->count > 1;
-    if (!alone)
+    if (!alone) {
         renew_after_fork(pool);
+        atomic_fetch_add(&pool->busy, 1);
+    }
     if (shared) {
         pthread_cond_init(&a.idle, NULL);
         push(pool, &a);
     }
-    take_items(&a, 1);
+    take_items(pool, &a, 1);
     if (shared) {
         pull(pool, &a);
         pthread_cond_destroy(&a.idle);
     } else if (!alone) {
         pthread_mutex_lock(&pool->mutex);
         look_again(pool);
+        count_out(pool);
         pthread_mutex_unlock(&pool->mutex);
     }
+}
+
+void tamis_priv_pool_occupy(tamis_pool *pool, int count)
+{
+    if (pool->threads == 1)
+        return;
+    renew_after_fork(pool);
+    if (count >= 0) {
+        atomic_fetch_add(&pool->busy, count);
+        return;
+    }
+    pthread_mutex_lock(&pool->mutex);
+    for (; count < 0; count++)
+        count_out(pool);
+    pthread_mutex_unlock(&pool->mutex);
 }
 
 /* ---- items and nothing else */

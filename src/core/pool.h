@@ -3,7 +3,9 @@
  *
  * Threads start at the first job, so a context costs nothing until it filters, and start anew in
  * the child of a fork. Which thread takes which item is left to chance; results must not depend on
- * it. */
+ * it.
+ *
+ * No thread of the pool helps while as many threads are busy as the pool has, callers included. */
 #ifndef TAMIS_CORE_POOL_H
 #define TAMIS_CORE_POOL_H
 
@@ -35,6 +37,9 @@ int tamis_priv_pool_threads(const tamis_pool *pool);
  * when all items are done or, after stopped(), when nobody works on the job any more. May be called
  * from many threads at once, but not from inside an item. */
 void tamis_priv_pool_run(tamis_pool *pool, const tamis_job *job);
+
+/* Counts threads of the program that are busy outside of jobs in, or, negative, out again. */
+void tamis_priv_pool_occupy(tamis_pool *pool, int count);
 
 /* Calls item(user, 0) .. item(user, count - 1), in any order and at the same time, and returns when
  * all are done. */
