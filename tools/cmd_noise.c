@@ -80,7 +80,7 @@ static void add_noise(const noise *n, const tamis_image *image)
 {
     int colors = image->format.channels - (image->format.alpha != TAMIS_ALPHA_NONE);
     double *row = tool_alloc((size_t)image->w * sizeof(*row));
-    for (int32_t y = 0; y < image->h && !*tool_cancel_flag(); y++) {
+    for (int32_t y = 0; y < image->h && !tool_canceled(); y++) {
         for (int c = 0; c < colors; c++) {
             tool_row_read(image, c, y, row);
             uint64_t pixel = (uint64_t)y * (uint64_t)image->w;
@@ -107,7 +107,7 @@ static int do_page(tool *t, tamis_reader *reader, int page, tamis_writer *writer
         code = make_noise(t, image.format.type, page, &n);
     if (!status && !code) {
         add_noise(&n, &image);
-        status = *tool_cancel_flag()
+        status = tool_canceled()
                      ? TAMIS_ERR_CANCELED
                      : tamis_writer_write(writer, &image, t->options.strip ? NULL : &meta);
     }

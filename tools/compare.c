@@ -124,7 +124,7 @@ static int compare_pages(comparison *p)
     p->result.peak = isnan(t->options.peak) ? tamis_type_range(type[0]) : t->options.peak;
     int code = open_diff(p);
     for (int page = 0; !code && page < p->info[0].pages; page++)
-        code = *tool_cancel_flag() ? TOOL_INTERRUPTED : compare_page(p, page);
+        code = tool_canceled() ? TOOL_INTERRUPTED : compare_page(p, page);
     if (!code && p->diff) {
         tamis_status status = tamis_writer_finish(p->diff);
         code = status ? tool_fail(t, status) : TOOL_OK;

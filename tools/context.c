@@ -7,10 +7,12 @@
 #include "tool.h"
 
 /* Errors are kept for the command to report with its own words around them; the rest is shown as
- * far as -q and -v ask. */
+ * far as -q and -v ask. What a worker's file is about goes to the worker. */
 static void on_log(void *user, tamis_log_level level, const char *text)
 {
-    tool *t = user;
+    tool *t = user, *mine = pthread_getspecific(t->worker);
+    if (mine)
+        t = mine;
     switch (level) {
     case TAMIS_LOG_ERROR:
         snprintf(t->error, sizeof(t->error), "%s", text);

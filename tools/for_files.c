@@ -15,7 +15,7 @@ static int do_files(tool *t, const tool_files *files, tool_file_fn do_file)
     json_t *list = json_array();
     size_t failed = 0;
     int code = TOOL_OK;
-    for (size_t i = 0; i < files->count && !*tool_cancel_flag(); i++) {
+    for (size_t i = 0; i < files->count && !tool_canceled(); i++) {
         json_t *file = t->options.json ? json_object() : NULL;
         if (file)
             json_object_set_new(file, "file", tool_json_text(files->items[i].in));

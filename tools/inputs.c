@@ -11,7 +11,7 @@
 static void append(tool_files *files, const char *name)
 {
     files->items = tool_grow(files->items, (files->count + 1) * sizeof(*files->items));
-    files->items[files->count++] = (tool_file){tool_copy_text(name), NULL};
+    files->items[files->count++] = (tool_file){.in = tool_copy_text(name)};
 }
 
 void tool_files_free(tool_files *files)

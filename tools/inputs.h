@@ -8,6 +8,8 @@
 typedef struct tool_file {
     char *in;
     char *out;
+    uint64_t size;    /* of the input, 0 when that cannot be said */
+    int64_t mtime_ns; /* when the input was changed last */
 } tool_file;
 
 typedef struct tool_files {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include "stack.h"
 
 tamis_read_options tool_read_options(const tool *t)
 {
@@ -94,6 +94,9 @@ static int takes_guide(const tamis_graph *graph)
 int tool_job_start(tool_job *job, tool *t, const tamis_graph *graph)
 {
     *job = (tool_job){.tool = t, .graph = graph};
+    tool_plans_open(&job->plans);
+    tool_gate_open(&job->gate, t->options.max_memory);
+    pthread_mutex_init(&job->mutex, NULL);
     const tamis_filter *needy = needs_guide(graph);
     if (!t->options.guide && needy)
         return tool_usage_error(t,
@@ -109,152 +112,140 @@ int tool_job_start(tool_job *job, tool *t, const tamis_graph *graph)
 
 void tool_job_end(tool_job *job)
 {
-    for (int i = 0; i < TOOL_PLANS; i++)
-        tamis_plan_free(&job->plans[i].plan);
+    tool_plans_close(&job->plans);
+    tool_gate_close(&job->gate);
+    pthread_mutex_destroy(&job->mutex);
     tamis_image_unref(&job->guide);
-    tamis_image_unref(&job->result);
+}
+
+int tool_worker_start(tool_worker *worker, tool_job *job, tool_share *share)
+{
+    *worker = (tool_worker){.tool = *job->tool, .job = job, .share = share};
+    tool *t = &worker->tool;
+    t->error[0] = '\0';
+    t->held = tool_copy_text("");
+    tamis_status status = tamis_graph_create(t->ctx, &worker->graph);
+    for (int i = 0; !status && i < tamis_graph_size(job->graph); i++)
+        status = tamis_graph_add(worker->graph, tamis_graph_filter(job->graph, i),
+                                 tamis_graph_params(job->graph, i));
+    return status ? tool_fail(job->tool, status) : TOOL_OK;
+}
+
+void tool_worker_end(tool_worker *worker)
+{
+    tamis_graph_free(&worker->graph);
+    free(worker->tool.held);
+}
+
+void tool_report_free(tool_report *report)
+{
+    if (!report)
+        return;
+    free(report->message);
+    free(report->said);
+    free(report);
 }
 
 /* Says with -v where pictures are filtered from now on, and why that is not the device: the
  * library's newest text is then about a plan that did not come about. */
-static void say_device(tool_job *job)
+static void say_device(tool_worker *worker)
 {
-    tool *t = job->tool;
+    tool_job *job = worker->job;
+    tool *t = &worker->tool;
     tamis_device_info info;
     int index;
-    if (strcmp(job->device, job->said) == 0)
+    pthread_mutex_lock(&job->mutex);
+    int known = strcmp(worker->device, job->said) == 0;
+    snprintf(job->said, sizeof(job->said), "%s", worker->device);
+    pthread_mutex_unlock(&job->mutex);
+    if (known)
         return;
-    snprintf(job->said, sizeof(job->said), "%s", job->device);
-    if (sscanf(job->device, "cuda:%d", &index) == 1 && t->options.verbose &&
+    if (sscanf(worker->device, "cuda:%d", &index) == 1 && t->options.verbose &&
         !tamis_device_describe(t->ctx, index, &info))
-        tool_detail(t, "filtering on %s (%s%s)", job->device, info.name,
-                    strchr(job->device, ',') ? " and others" : "");
+        tool_detail(t, "filtering on %s (%s%s)", worker->device, info.name,
+                    strchr(worker->device, ',') ? " and others" : "");
     else
         tool_detail(t, "filtering on the CPU (%s, %d threads)%s%s", tamis_ctx_cpu(t->ctx),
                     tamis_ctx_threads(t->ctx), t->error[0] ? ", for " : "", t->error);
 }
 
-static tamis_status make_plan(tool_job *job, tamis_format format, int32_t w, int32_t h,
-                              const tamis_plan **out)
+tamis_status tool_worker_plan(tool_worker *worker, tamis_format format, int32_t w, int32_t h,
+                              tool_plan **out)
 {
-    tool *t = job->tool;
+    tool_job *job = worker->job;
+    tool *t = &worker->tool;
     tamis_plan_options options = {.tile_w = t->options.tile.w,
                                   .tile_h = t->options.tile.h,
                                   .guide = job->has_guide ? &job->guide.format : NULL,
                                   .guide_w = job->guide.w,
                                   .guide_h = job->guide.h};
-    tamis_plan *plan;
-    tamis_status status = tamis_plan_create(t->ctx, job->graph, format, w, h, &options, &plan);
+    tamis_status status =
+        tool_plans_get(&job->plans, t->ctx, worker->graph, format, w, h, &options, out);
     if (status)
         return status;
-    tool_plan *slot = &job->plans[job->next_plan];
-    job->next_plan = (job->next_plan + 1) % TOOL_PLANS;
-    tamis_plan_free(&slot->plan);
-    *slot = (tool_plan){plan, format, w, h};
-    *out = plan;
+    snprintf(worker->device, sizeof(worker->device), "%s", tamis_plan_device((*out)->plan));
+    say_device(worker);
+    t->error[0] = '\0';
     return TAMIS_OK;
 }
 
-static tamis_status find_plan(tool_job *job, tamis_format format, int32_t w, int32_t h,
-                              const tamis_plan **out)
+/* ---- memory */
+
+static size_t picture_bytes(tamis_format format, int32_t w, int32_t h)
 {
-    tamis_status status = TAMIS_OK;
-    *out = NULL;
-    for (int i = 0; i < TOOL_PLANS && !*out; i++) {
-        tool_plan *p = &job->plans[i];
-        if (p->plan && tamis_format_equal(p->format, format) && p->w == w && p->h == h)
-            *out = p->plan;
-    }
-    if (!*out)
-        status = make_plan(job, format, w, h, out);
-    if (status)
-        return status;
-    snprintf(job->device, sizeof(job->device), "%s", tamis_plan_device(*out));
-    say_device(job);
-    job->tool->error[0] = '\0';
-    return TAMIS_OK;
+    return (size_t)w * (size_t)h * (size_t)format.channels * tamis_type_size(format.type);
 }
 
-static tamis_status prepare_result(tool_job *job, const tamis_plan *plan)
+/* What the file's pictures take in memory: those read, as many as temporal filters look at, and the
+ * result. */
+static size_t bytes_of(const tamis_plan *plan, const tamis_file_info *info)
 {
     int32_t w, h;
-    tamis_format format = tamis_plan_format(plan);
     tamis_plan_size(plan, &w, &h);
-    tamis_image *result = &job->result;
-    if (result->data[0] && tamis_format_equal(result->format, format) && result->w == w &&
-        result->h == h)
-        return TAMIS_OK;
-    tamis_image_unref(result);
-    return tamis_image_create(job->tool->ctx, format, w, h, result);
+    int frames = 2 * tamis_plan_frames(plan) + 1;
+    size_t pages = (size_t)(frames < info->pages ? frames : info->pages);
+    return pages * picture_bytes(info->image, info->w, info->h) +
+           picture_bytes(tamis_plan_format(plan), w, h);
 }
 
-/* Filters one page; what temporal filters look at around it is read on the way. */
-static tamis_status filter_page(tool_job *job, tool_stack *stack, const tool_page *page)
+/* Waits for room for so many bytes in place of those held. A thread that waits leaves its CPU to
+ * others. */
+static void wait_for_room(tool_worker *worker, size_t bytes)
 {
-    const tamis_image *image = &page->image, *frames[TOOL_STACK_SLOTS];
-    const tamis_plan *plan = NULL;
-    tamis_status status = find_plan(job, image->format, image->w, image->h, &plan);
-    if (!status)
-        status = prepare_result(job, plan);
-    if (!status)
-        status = tool_stack_frames(stack, page->number, tamis_plan_frames(plan), frames);
-    if (status)
-        return status;
-    tamis_run_options run = {.progress = tool_progress_step,
-                             .progress_user = &job->progress,
-                             .cancel = tool_cancel_flag(),
-                             .guide = job->has_guide ? &job->guide : NULL,
-                             .frames = frames};
-    tool_stack_drop(stack, page->number - tamis_plan_frames(plan));
-    return tamis_plan_run(plan, image, &job->result, &run);
+    tool_gate *gate = &worker->job->gate;
+    if (worker->alone)
+        return;
+    if (worker->held)
+        tool_gate_leave(gate, worker->held);
+    worker->held = bytes ? bytes : 1;
+    if (tool_gate_try(gate, worker->held))
+        return;
+    tamis_ctx_occupy(worker->tool.ctx, -1);
+    tool_gate_enter(gate, worker->held);
+    tamis_ctx_occupy(worker->tool.ctx, 1);
 }
 
-static tamis_status do_page(tool_job *job, tool_stack *stack, int number, tamis_writer *writer,
-                            tool_report *report)
+static void give_room(tool_worker *worker)
 {
-    const volatile int *cancel = tool_cancel_flag();
-    tool_page *page = NULL;
-    double start = tool_now();
-    tamis_status status = tool_stack_get(stack, number, &page);
-    double read = tool_now();
-    report->read_s += read - start;
-    if (!status && *cancel)
-        status = TAMIS_ERR_CANCELED;
-    if (!status)
-        status = filter_page(job, stack, page);
-    double filtered = tool_now();
-    report->filter_s += filtered - read;
-    if (!status && *cancel)
-        status = TAMIS_ERR_CANCELED;
-    if (!status && number == 0) {
-        report->out = job->result.format;
-        report->out_w = job->result.w;
-        report->out_h = job->result.h;
-    }
-    if (!status)
-        status =
-            tamis_writer_write(writer, &job->result, job->tool->options.strip ? NULL : &page->meta);
-    report->write_s += tool_now() - filtered;
-    return status;
+    tool_gate_leave(&worker->job->gate, worker->held);
+    worker->held = 0;
 }
 
-static tamis_status do_pages(tool_job *job, const tool_file *file, tamis_reader *reader,
-                             const tamis_file_info *info, tool_report *report)
+/* ---- one file */
+
+static tamis_status write_file(tool_worker *worker, const tool_file *file, tamis_reader *reader,
+                               const tamis_file_info *info, tool_report *report)
 {
-    tamis_write_options options = tool_write_options(job->tool);
-    options.format = tool_output_format(job->tool, file->out, info->format);
+    tool *t = &worker->tool;
+    tamis_write_options options = tool_write_options(t);
+    options.format = tool_output_format(t, file->out, info->format);
     options.pages = info->pages;
     tamis_writer *writer = NULL;
-    tool_stack stack;
-    tool_stack_open(&stack, reader, info->pages);
-    tamis_status status = tamis_writer_open(job->tool->ctx, file->out, &options, &writer);
-    for (int page = 0; !status && page < info->pages; page++) {
-        status = do_page(job, &stack, page, writer, report);
-        report->pages += !status;
-    }
-    tool_stack_close(&stack);
+    tamis_status status = tamis_writer_open(t->ctx, file->out, &options, &writer);
+    if (!status)
+        status = tool_worker_pages(worker, reader, info, writer, report);
     double start = tool_now();
-    if (!status && *tool_cancel_flag())
+    if (!status && tool_canceled())
         status = TAMIS_ERR_CANCELED;
     if (!status)
         status = tamis_writer_finish(writer);
@@ -263,26 +254,35 @@ static tamis_status do_pages(tool_job *job, const tool_file *file, tamis_reader 
     return status;
 }
 
-/* Plans without running, so that a dry run finds what would be refused. */
-static tamis_status plan_only(tool_job *job, const tamis_file_info *info, tool_report *report)
+/* Plans, to know what memory it takes, and to find with a dry run what would be refused. */
+static tamis_status do_pages(tool_worker *worker, const tool_file *file, tamis_reader *reader,
+                             const tamis_file_info *info, tool_report *report)
 {
-    const tamis_plan *plan = NULL;
-    tamis_status status = find_plan(job, info->image, info->w, info->h, &plan);
+    tool_plan *plan = NULL;
+    tamis_status status = tool_worker_plan(worker, info->image, info->w, info->h, &plan);
     if (status)
         return status;
-    report->out = tamis_plan_format(plan);
-    tamis_plan_size(plan, &report->out_w, &report->out_h);
+    report->out = tamis_plan_format(plan->plan);
+    tamis_plan_size(plan->plan, &report->out_w, &report->out_h);
+    size_t bytes = bytes_of(plan->plan, info);
+    tool_plans_put(&worker->job->plans, plan);
     report->pages = info->pages;
-    return TAMIS_OK;
+    if (worker->tool.options.dry_run)
+        return TAMIS_OK;
+    report->pages = 0;
+    wait_for_room(worker, bytes);
+    return write_file(worker, file, reader, info, report);
 }
 
-static tamis_status do_file(tool_job *job, const tool_file *file, tool_report *report)
+static tamis_status do_file(tool_worker *worker, const tool_file *file, tool_report *report)
 {
-    tool *t = job->tool;
+    tool *t = &worker->tool;
     tamis_read_options options = tool_read_options(t);
     tamis_reader *reader = NULL;
     tamis_file_info info;
     double start = tool_now();
+    t->error[0] = worker->device[0] = '\0';
+    wait_for_room(worker, 1);
     tamis_status status = tamis_reader_open(t->ctx, file->in, &options, &reader);
     if (!status)
         status = tamis_reader_info(reader, 0, &info);
@@ -291,40 +291,85 @@ static tamis_status do_file(tool_job *job, const tool_file *file, tool_report *r
         report->in = info.image;
         report->in_w = info.w;
         report->in_h = info.h;
-        report->outcome = t->options.dry_run ? TOOL_PLANNED : TOOL_DONE;
-        status = t->options.dry_run ? plan_only(job, &info, report)
-                                    : do_pages(job, file, reader, &info, report);
+        status = do_pages(worker, file, reader, &info, report);
     }
     tamis_reader_close(&reader);
+    give_room(worker);
     return status;
 }
 
-tool_report tool_job_file(tool_job *job, const tool_file *file)
+/* Once more, when memory was lacking that other files may have had: alone, without plans for
+ * others. */
+static tamis_status do_file_alone(tool_worker *worker, const tool_file *file, tool_report *report)
 {
-    tool *t = job->tool;
-    tool_report report = {.outcome = TOOL_FAILED};
-    int check = tool_output_check(t, file, report.message, sizeof(report.message));
-    if (check == TOOL_SKIP) {
-        report.outcome = TOOL_SKIPPED;
-        return report;
-    }
-    if (check) {
-        report.code = check;
-        return report;
-    }
-    t->error[0] = job->device[0] = '\0';
-    tamis_status status = do_file(job, file, &report);
-    snprintf(report.device, sizeof(report.device), "%s", job->device);
-    if (!status)
-        return report;
-    report.outcome = TOOL_FAILED;
-    report.code = *tool_cancel_flag() ? TOOL_INTERRUPTED : tool_exit_code(status);
+    tool_job *job = worker->job;
+    *report = (tool_report){.outcome = TOOL_FAILED};
+    tamis_ctx_occupy(worker->tool.ctx, -1);
+    worker->held = tool_gate_alone(&job->gate);
+    tamis_ctx_occupy(worker->tool.ctx, 1);
+    tool_plans_drop(&job->plans);
+    worker->alone = 1;
+    tamis_status status = do_file(worker, file, report);
+    worker->alone = 0;
+    return status;
+}
+
+/* Whether all files to come would fail, too: there is no room left to write to. */
+static int is_hopeless(tamis_status status, const char *error)
+{
+    return status == TAMIS_ERR_WRITE &&
+           (strstr(error, strerror(ENOSPC)) || strstr(error, strerror(EDQUOT)));
+}
+
+static void report_failure(tool_worker *worker, const tool_file *file, tamis_status status,
+                           tool_report *report)
+{
+    const char *error = worker->tool.error;
+    report->outcome = TOOL_FAILED;
+    report->code = tool_canceled() ? TOOL_INTERRUPTED : tool_exit_code(status);
+    report->stop = is_hopeless(status, error);
     /* The library's texts about files name the file; those about parameters do not know it. */
-    int named = strstr(t->error, file->in) || strstr(t->error, file->out);
+    int named = strstr(error, file->in) || strstr(error, file->out);
     char hint[256] = "";
     if (status == TAMIS_ERR_UNSUPPORTED)
-        tool_type_hint(job, &report, hint, sizeof(hint));
-    snprintf(report.message, sizeof(report.message), "%s%s%s%s", named ? "" : file->in,
-             named ? "" : ": ", t->error[0] ? t->error : tamis_status_name(status), hint);
+        tool_type_hint(worker, report, hint, sizeof(hint));
+    else if (status == TAMIS_ERR_MEMORY && worker->tool.options.max_memory)
+        snprintf(hint, sizeof(hint), "; the limit is --max_memory %zu bytes",
+                 worker->tool.options.max_memory);
+    report->message = tool_print_text("%s%s%s%s", named ? "" : file->in, named ? "" : ": ",
+                                      *error ? error : tamis_status_name(status), hint);
+}
+
+static void filter_file(tool_worker *worker, const tool_file *file, tool_report *report)
+{
+    tool *t = &worker->tool;
+    char text[sizeof(t->error)];
+    int check = tool_output_check(t, file, text, sizeof(text));
+    if (check == TOOL_SKIP) {
+        report->outcome = TOOL_SKIPPED;
+        report->message = tool_print_text("%s exists", file->out);
+        return;
+    }
+    if (check) {
+        *report = (tool_report){TOOL_FAILED, .code = check, .message = tool_copy_text(text)};
+        return;
+    }
+    tamis_status status = do_file(worker, file, report);
+    if ((status == TAMIS_ERR_LIMIT || status == TAMIS_ERR_MEMORY) && report->pages == 0)
+        status = do_file_alone(worker, file, report);
+    snprintf(report->device, sizeof(report->device), "%s", worker->device);
+    if (status)
+        report_failure(worker, file, status, report);
+    else
+        report->outcome = t->options.dry_run ? TOOL_PLANNED : TOOL_DONE;
+}
+
+tool_report *tool_worker_file(tool_worker *worker, const tool_file *file)
+{
+    tool *t = &worker->tool;
+    tool_report *report = tool_alloc(sizeof(*report));
+    filter_file(worker, file, report);
+    report->said = t->held;
+    t->held = tool_copy_text("");
     return report;
 }

@@ -1,41 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One chain over many files: read, plan, run, write. Plans and buffers are kept from file to file.
- */
+/* One chain over many files: what all workers share, and how one of them filters one file. */
 #ifndef TOOL_JOB_H
 #define TOOL_JOB_H
 
+#include <pthread.h>
+
+#include "gate.h"
 #include "inputs.h"
+#include "plans.h"
 #include "progress.h"
+#include "stack.h"
 
-enum { TOOL_PLANS = 8 };
+struct tool_manifest;
 
-/* A plan and what it was made for. */
-typedef struct tool_plan {
-    tamis_plan *plan;
-    tamis_format format;
-    int32_t w, h;
-} tool_plan;
-
+/* What the workers share. */
 typedef struct tool_job {
     tool *tool;
     const tamis_graph *graph;
-    tool_plan plans[TOOL_PLANS]; /* the oldest is replaced first */
-    int next_plan;
-    char device[64];   /* of the plan that ran last: "cpu", "cuda:0", "cuda:0,1" */
-    char said[64];     /* the one that -v has named last */
+    const tool_files *files;
     tamis_image guide; /* when has_guide */
     int has_guide;
-    tamis_image result; /* reused while format and size stay */
+    tool_plans plans;
+    tool_gate gate;
     tool_progress progress;
+    struct tool_manifest *manifest; /* NULL = none is written */
+    pthread_mutex_t mutex;          /* guards what follows */
+    char said[64];                  /* the device that -v has named last */
 } tool_job;
+
+/* A thread that takes files. */
+typedef struct tool_worker {
+    tool tool; /* a copy, with an error text and held messages of its own */
+    tool_job *job;
+    tamis_graph *graph; /* a copy, since chains are for one thread at a time */
+    char device[64];    /* of the plan that ran last: "cpu", "cuda:0", "cuda:0,1" */
+    tool_share *share;  /* how much of its file is done */
+    size_t held;        /* bytes it is inside the gate with; 0 = it is outside */
+    int alone;          /* 1: nobody else is inside */
+} tool_worker;
 
 typedef enum tool_outcome { TOOL_DONE, TOOL_SKIPPED, TOOL_PLANNED, TOOL_FAILED } tool_outcome;
 
 /* What became of one file. */
 typedef struct tool_report {
     tool_outcome outcome;
-    int code; /* exit code, TOOL_OK unless it failed */
-    char message[1536];
+    int code;             /* exit code, TOOL_OK unless it failed */
+    char *message;        /* why it failed or was skipped; owned, may be NULL */
+    char *said;           /* what is to be printed before; owned, may be NULL */
+    int stop;             /* 1: what failed here will fail for all files to come */
     int pages;            /* written */
     tamis_format in, out; /* of the first page */
     int32_t in_w, in_h, out_w, out_h;
@@ -43,16 +55,32 @@ typedef struct tool_report {
     char device[64]; /* where it was filtered; empty when it was not */
 } tool_report;
 
-/* Reads the guide, if there is one. Returns an exit code, having said what is wrong. */
+/* Reads the guide, if there is one. Returns an exit code, having said what is wrong. End it in any
+ * case. */
 int tool_job_start(tool_job *job, tool *t, const tamis_graph *graph);
 void tool_job_end(tool_job *job);
 
-/* Filters one file into another; all pages. Says nothing: the report does. */
-tool_report tool_job_file(tool_job *job, const tool_file *file);
+/* Returns an exit code, having said what is wrong. End it in any case. */
+int tool_worker_start(tool_worker *worker, tool_job *job, tool_share *share);
+void tool_worker_end(tool_worker *worker);
+
+/* Filters one file into another; all pages. Says nothing: the report does, which the caller frees
+ * with its texts. */
+tool_report *tool_worker_file(tool_worker *worker, const tool_file *file);
+void tool_report_free(tool_report *report);
+
+/* Filters all pages of an open input into an open output. The plan is that of the first page. */
+tamis_status tool_worker_pages(tool_worker *worker, tamis_reader *reader,
+                               const tamis_file_info *info, tamis_writer *writer,
+                               tool_report *report);
+
+/* The plan for pictures of this kind, to be given back with tool_plans_put(). */
+tamis_status tool_worker_plan(tool_worker *worker, tamis_format format, int32_t w, int32_t h,
+                              tool_plan **out);
 
 /* After a writer has refused the samples of a result: how the chain would give others, where a
  * filter of it chose them by itself; else empty. */
-void tool_type_hint(const tool_job *job, const tool_report *report, char *buf, size_t size);
+void tool_type_hint(tool_worker *worker, const tool_report *report, char *buf, size_t size);
 
 /* The options that go to the reader and the writer. */
 tamis_read_options tool_read_options(const tool *t);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the command and runs it. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "json.h"
@@ -45,18 +47,42 @@ const tool_command tool_commands[] = {
 const tool_command tool_filter_command = {"FILTER", "filter pictures", "IN... -o OUT",
                                           ANY,      FILTERS,           cmd_filter};
 
-/* Signal handlers can reach nothing else: the one mutable global of the command. */
+/* Signal handlers can reach nothing else: the mutable globals of the command. */
 static volatile int interrupted;
+static struct timespec first_signal;
 
+/* Some senders send a signal twice, to a process and to its group. */
+#define SAME_SIGNAL_NS 300000000
+
+static int64_t ns_since(const struct timespec *then)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)(now.tv_sec - then->tv_sec) * 1000000000 + (now.tv_nsec - then->tv_nsec);
+}
+
+/* The first signal asks for a clean end, a second Ctrl-C for one at once. */
 static void on_signal(int number)
 {
-    (void)number;
-    interrupted = 1;
+    int error = errno;
+    if (!interrupted)
+        clock_gettime(CLOCK_MONOTONIC, &first_signal);
+    else if (number == SIGINT && ns_since(&first_signal) > SAME_SIGNAL_NS) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    __atomic_store_n(&interrupted, 1, __ATOMIC_RELAXED);
+    errno = error;
 }
 
 const volatile int *tool_cancel_flag(void)
 {
     return &interrupted;
+}
+
+int tool_canceled(void)
+{
+    return __atomic_load_n(&interrupted, __ATOMIC_RELAXED);
 }
 
 /* Without SA_RESTART a read from a pipe or terminal is interrupted, too. A terminal that closes
@@ -164,12 +190,14 @@ int main(int argc, char **argv)
     const char *term = getenv("TERM");
     const char *no_color = getenv("NO_COLOR");
     t.colors = isatty(STDERR_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb");
+    if (pthread_key_create(&t.worker, NULL) != 0)
+        return TOOL_MEMORY;
     catch_signals();
     int code = dispatch(&t, argc, argv);
     int lost = ferror(stdout); /* what was written earlier */
     if ((fflush(stdout) != 0 || lost) && code == TOOL_OK)
         code = tool_output_failed(&t, "cannot write to standard output");
-    if (interrupted) {
+    if (tool_canceled()) {
         tool_error(&t, "interrupted");
         code = TOOL_INTERRUPTED;
     }

@@ -3,21 +3,34 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "progress.h"
 #include "tool.h"
 
+/* In one piece, so that lines of several threads do not mix. */
 static void say(tool *t, const char *color, const char *kind, const char *format, va_list list)
 {
-    tool_progress_hide(t);
-    if (t->colors)
-        fprintf(stderr, "tamis: \033[%sm%s\033[0m", color, kind);
-    else
-        fprintf(stderr, "tamis: %s", kind);
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
+    va_list again;
+    va_copy(again, list);
+    int length = vsnprintf(NULL, 0, format, list);
+    char *text = tool_alloc((size_t)length + 1);
+    vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    char *line = t->colors ? tool_print_text("tamis: \033[%sm%s\033[0m%s\n", color, kind, text)
+                           : tool_print_text("tamis: %s%s\n", kind, text);
+    free(text);
+    if (t->held) {
+        text = tool_print_text("%s%s", t->held, line);
+        free(t->held);
+        t->held = text;
+    } else {
+        tool_progress_hide(t);
+        fputs(line, stderr);
+    }
+    free(line);
 }
 
 void tool_error(tool *t, const char *format, ...)
@@ -109,7 +122,7 @@ int tool_output_failed(tool *t, const char *message)
 int tool_fail(tool *t, tamis_status status)
 {
     const char *out = t->options.out;
-    if (*tool_cancel_flag())
+    if (tool_canceled())
         return TOOL_INTERRUPTED;
     if (status == TAMIS_ERR_WRITE && out && strcmp(out, "-") == 0)
         return tool_output_failed(t, t->error);

@@ -46,6 +46,9 @@ const tool_option tool_option_table[] = {
            .doc = "inputs are headerless little-endian samples, such as 640x480:u16:1"),
     OPTION(tile, .kind = TOOL_SIZE, .min = 1, .max = 1 << 20, .arg = "WxH",
            .groups = TOOL_GROUP_FILTER, .doc = "size of the tiles; results do not depend on it"),
+    OPTION(jobs, .kind = TOOL_INT, .min = 1, .max = 1024, .arg = "N", .groups = TOOL_GROUP_FILTER,
+           .doc = "files worked on at a time; default: as many as threads. Results, reports and "
+                  "their order do not depend on it"),
     OPTION(progress, .kind = TOOL_CHOICE, .choices = progress_names, .def = "auto",
            .groups = TOOL_GROUP_FILTER,
            .doc = "progress on standard error; auto shows a bar on a terminal"),
@@ -96,7 +99,8 @@ const tool_option tool_option_table[] = {
            .doc = "the same seed gives the same noise on every machine and thread count"),
 
     OPTION(threads, .kind = TOOL_INT, .min = 1, .max = 1024, .arg = "N",
-           .groups = TOOL_GROUP_COMPUTE, .doc = "threads that filter; default: one per CPU"),
+           .groups = TOOL_GROUP_COMPUTE,
+           .doc = "threads that filter, and that read and write files; default: one per CPU"),
     OPTION(cpu, .kind = TOOL_TEXT, .arg = "ISA", .groups = TOOL_GROUP_COMPUTE,
            .doc = "highest instruction set to use: c, base, avx2 or avx512; default: "
                   "TAMIS_CPU, else the best there is"),

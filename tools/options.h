@@ -26,7 +26,7 @@ enum {
 enum { TOOL_TABLE_FILTERS, TOOL_TABLE_PUBLISHED };
 
 typedef struct tool_options {
-    int threads;
+    int threads, jobs;
     const char *cpu;
     const char *device;
     size_t max_memory;

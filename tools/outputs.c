@@ -263,6 +263,16 @@ static int check_names(tool *t, const tool_files *files)
     return code;
 }
 
+/* What the file system says of an input; of standard input and what is missing nothing. */
+static void look_at(tool_file *file)
+{
+    struct stat st;
+    if (strcmp(file->in, "-") == 0 || stat(file->in, &st) != 0 || !S_ISREG(st.st_mode))
+        return;
+    file->size = (uint64_t)st.st_size;
+    file->mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+}
+
 int tool_files_assign(tool *t, tool_files *files)
 {
     int code = check_out(t, files);
@@ -270,6 +280,7 @@ int tool_files_assign(tool *t, tool_files *files)
         return code;
     for (size_t i = 0; i < files->count; i++) {
         tool_file *file = &files->items[i];
+        look_at(file);
         if (t->options.in_place && strcmp(file->in, "-") == 0)
             return tool_usage_error(t, "--in_place: standard input has no place to write to");
         if (t->options.in_place || strcmp(t->options.out, "-") == 0)

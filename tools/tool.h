@@ -6,6 +6,8 @@
 #ifndef TOOL_H
 #define TOOL_H
 
+#include <pthread.h>
+
 #include <tamis/io.h>
 #include <tamis/tamis.h>
 
@@ -53,10 +55,12 @@ struct tool {
     int arg_count;
     tool_setting *settings;
     int setting_count;
-    tamis_ctx *ctx;   /* from tool_context() */
-    char error[1024]; /* newest error text of the library */
-    int colors;       /* 1 when standard error may be colored */
-    int bar_shown;    /* 1 while a progress bar stands on the last line of standard error */
+    tamis_ctx *ctx;       /* from tool_context() */
+    pthread_key_t worker; /* a thread's own copy of this struct; NULL = this one */
+    char error[1024];     /* newest error text of the library */
+    char *held;           /* messages go here instead of standard error, unless NULL */
+    int colors;           /* 1 when standard error may be colored */
+    int bar_shown;        /* 1 while a progress bar stands on the last line of standard error */
 };
 
 /* Commands in the order in which help lists them; ended by a NULL name. */
@@ -95,8 +99,9 @@ int tool_usage_error(tool *t, const char *format, ...) __attribute__((format(pri
  * its reader has had enough (tamis help | head -1), else TOOL_WRITE with the message. */
 int tool_output_failed(tool *t, const char *message);
 
-/* The flag that SIGINT and SIGTERM set. */
+/* The flag that SIGINT and SIGTERM set, for the library, and whether one has come. */
 const volatile int *tool_cancel_flag(void);
+int tool_canceled(void);
 
 /* Seconds of a clock that only moves forward. */
 double tool_now(void);

@@ -32,19 +32,20 @@ static tamis_status add_narrow(tool *t, tamis_graph *graph, const tamis_filter *
 }
 
 /* The samples that the chain would give with type=same. */
-static tamis_status plan_narrow(const tool_job *job, const tool_report *report, tamis_type *type,
+static tamis_status plan_narrow(tool_worker *worker, const tool_report *report, tamis_type *type,
                                 const tamis_filter **first)
 {
-    tool *t = job->tool;
+    const tool_job *job = worker->job;
+    tool *t = &worker->tool;
     tamis_plan_options options = {.guide = job->has_guide ? &job->guide.format : NULL,
                                   .guide_w = job->guide.w,
                                   .guide_h = job->guide.h};
     tamis_graph *graph = NULL;
     tamis_plan *plan = NULL;
     tamis_status status = tamis_graph_create(t->ctx, &graph);
-    for (int i = 0; !status && i < tamis_graph_size(job->graph); i++)
-        status = add_narrow(t, graph, tamis_graph_filter(job->graph, i),
-                            tamis_graph_params(job->graph, i), first);
+    for (int i = 0; !status && i < tamis_graph_size(worker->graph); i++)
+        status = add_narrow(t, graph, tamis_graph_filter(worker->graph, i),
+                            tamis_graph_params(worker->graph, i), first);
     if (!status)
         status = tamis_plan_create(t->ctx, graph, report->in, report->in_w, report->in_h, &options,
                                    &plan);
@@ -55,20 +56,21 @@ static tamis_status plan_narrow(const tool_job *job, const tool_report *report, 
     return status;
 }
 
-void tool_type_hint(const tool_job *job, const tool_report *report, char *buf, size_t size)
+void tool_type_hint(tool_worker *worker, const tool_report *report, char *buf, size_t size)
 {
     tamis_type type;
-    char error[sizeof(job->tool->error)];
+    char error[sizeof(worker->tool.error)];
     const tamis_filter *first = NULL;
     *buf = '\0';
-    if (strstr(job->tool->error, "pfm cannot")) /* it holds floats alone: narrow ones do not help */
+    if (strstr(worker->tool.error,
+               "pfm cannot")) /* it holds floats alone: narrow ones do not help */
         return;
     if (report->in_w == 0 || report->out_w == 0 || report->out.type == report->in.type)
         return;
-    memcpy(error, job->tool->error, sizeof(error));
-    if (!plan_narrow(job, report, &type, &first) && first && type != report->out.type)
+    memcpy(error, worker->tool.error, sizeof(error));
+    if (!plan_narrow(worker, report, &type, &first) && first && type != report->out.type)
         snprintf(buf, size, "; %s makes %s of %s: with its parameter type=same the result is %s",
                  tamis_filter_name(first), tamis_type_name(report->out.type),
                  tamis_type_name(report->in.type), tamis_type_name(type));
-    memcpy(job->tool->error, error, sizeof(error));
+    memcpy(worker->tool.error, error, sizeof(error));
 }

@@ -51,6 +51,7 @@ static void contexts(void **state)
     refused_silently(tamis_ctx_create(NULL, NULL));
     tamis_ctx_free(NULL);
     assert_int_equal(tamis_ctx_threads(NULL), 0);
+    tamis_ctx_occupy(NULL, 1);
     assert_string_equal(tamis_ctx_cpu(NULL), "");
     assert_string_equal(tamis_ctx_last_message(NULL, buf, sizeof buf), "");
     assert_null(tamis_ctx_last_message(NULL, NULL, 0));

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many files in one run: workers, order, failures among them, interruption, progress."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+from support import TAMIS, Case, pattern, pgm_bytes, png_bytes
+
+CHAIN = "median=ksize=3,gaussian=sigma=1"
+
+
+class Batch(Case):
+    """A folder of small pictures of several sizes and types, one of them broken."""
+
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("in"))
+        for i in range(23):
+            w, h, channels = 9 + i % 4 * 7, 8 + i % 3 * 5, 1 + i % 4
+            self.write("in/f%02d.png" % i, png_bytes(w, h, channels, pattern(w, h, channels, i)))
+        for i in range(4):
+            self.write("in/g%d.pgm" % i, pgm_bytes(31, 17, pattern(31, 17, 1, 50 + i)))
+        self.write("in/f10x.png", b"no picture")
+
+    def contents(self, folder):
+        names = sorted(os.listdir(self.path(folder)))
+        return {name: self.read(os.path.join(folder, name)) for name in names}
+
+    def run_into(self, folder, *more, code=1):
+        if not os.path.isdir(self.path(folder)):
+            os.mkdir(self.path(folder))
+        return self.tamis("run", CHAIN, "in", "-o", folder, *more, code=code)
+
+    def children(self):
+        """Names of the inputs without the broken one, as outputs."""
+        return sorted(n for n in os.listdir(self.path("in")) if n != "f10x.png")
+
+
+class Workers(Batch):
+    def test_results_do_not_depend_on_jobs(self):
+        self.run_into("one", "--jobs", "1", "--threads", "1")
+        want = self.contents("one")
+        self.assertEqual(sorted(want), self.children())
+        for jobs, threads in ((2, 1), (3, 4), (64, 2)):
+            folder = "j%dt%d" % (jobs, threads)
+            self.run_into(folder, "--jobs", str(jobs), "--threads", str(threads))
+            self.assertEqual(self.contents(folder), want)
+
+    def test_one_by_one(self):
+        self.run_into("out")
+        for name in ("f00.png", "f09.png", "g3.pgm"):
+            self.tamis("run", CHAIN, "in/" + name, "-o", "alone", "--format", name[-3:], "--overwrite")
+            self.assertEqual(self.read("alone"), self.read("out/" + name))
+
+    def test_order_of_reports(self):
+        """Text and JSON come in the order of the inputs, whoever is done first."""
+        self.write("in/a_big.pgm", pgm_bytes(900, 700, pattern(900, 1) * 700))
+        run = self.run_into("out", "-v", "--jobs", "4")
+        lines = [line.split()[1] for line in run.err.splitlines() if "->" in line]
+        self.assertEqual(lines, ["in/" + n for n in self.children()])
+        at = [i for i, line in enumerate(run.err.splitlines()) if "f10x.png: not a picture" in line]
+        self.assertIn("in/f10.png ->", run.err.splitlines()[at[0] - 1])
+        result = json.loads(self.run_into("out", "--json", "--overwrite", "--jobs", "4").stdout)
+        self.assertEqual([f["input"] for f in result["files"]],
+                         ["in/" + n for n in sorted(os.listdir(self.path("in")))])
+        self.assertEqual(result["jobs"], 4)
+
+    def test_failures_keep_their_own_texts(self):
+        """Many files that fail for different reasons at the same time."""
+        for name in os.listdir(self.path("in")):
+            os.remove(self.path("in/" + name))
+        for i in range(40):
+            data = [b"no picture", self.read("in.png")[:40 + i], b"P5\n9 9\n255\n" + bytes(3)][i % 3]
+            self.write("in/b%02d.png" % i, data)
+        result = json.loads(self.run_into("out", "--json", "--jobs", "8").stdout)
+        for i, file in enumerate(result["files"]):
+            self.assertTrue(file["error"].startswith("in/b%02d.png: " % i), file)
+            self.assertEqual("not a picture" in file["error"], i % 3 == 0, file)
+        self.assertEqual(result["failed"], 40)
+
+    def test_memory_limit_is_for_all_files_in_work(self):
+        """Pictures that fit one by one are all filtered, however many might be in work."""
+        for i in range(8):
+            self.write("in/m%d.pgm" % i, pgm_bytes(1000, 1000, pattern(1000, 1, 1, i) * 1000))
+        self.run_into("want")
+        result = json.loads(self.run_into("out", "--jobs", "12", "--max_memory", "6M",
+                                          "--json").stdout)
+        self.assertEqual(result["failed"], 1, result["files"])
+        self.assertLessEqual(result["peak_bytes"], 6 << 20)
+        self.assertEqual(self.contents("out"), self.contents("want"))
+
+    def test_too_large_for_the_limit(self):
+        self.write("in/m.pgm", pgm_bytes(1000, 1000, pattern(1000, 1) * 1000))
+        result = json.loads(self.run_into("out", "--max_memory", "1M", "--json").stdout)
+        failed = {f["input"]: f for f in result["files"] if f["status"] == "failed"}
+        self.assertEqual(sorted(failed), ["in/f10x.png", "in/m.pgm"])
+        self.assertEqual(failed["in/m.pgm"]["code"], 8)
+
+
+class Progress(Batch):
+    def test_json_lines(self):
+        run = self.run_into("out", "--progress", "json", "--jobs", "3")
+        last = [json.loads(line) for line in run.err.splitlines() if line.startswith("{")][-1]
+        self.assertEqual((last["finished"], last["files"], last["failed"]), (28, 28, 1))
+        self.assertEqual(last["share"], 1)
+        self.assertGreater(last["files_per_second"], 0)
+
+    def test_share_grows(self):
+        self.write("in/z.pgm", pgm_bytes(1200, 1200, pattern(1200, 1) * 1200))
+        os.mkdir(self.path("out"))
+        run = self.tamis("median", "--ksize", "15", "--cpu", "c", "in", "-o", "out", "--progress",
+                         "json", code=1)
+        lines = [json.loads(line) for line in run.err.splitlines() if line.startswith("{")]
+        shares = [line["share"] for line in lines]
+        self.assertEqual(shares, sorted(shares))
+        self.assertTrue(any(0 < line["done"] < line["total"] for line in lines), lines)
+
+
+class Interrupted(Batch):
+    def test_ends_cleanly(self):
+        """Files in work are dropped, those done stay, nothing else is left."""
+        for i in range(4):
+            self.write("in/h%d.pgm" % i, pgm_bytes(3000, 3000, pattern(3000, 1) * 3000))
+        os.mkdir(self.path("out"))
+        with subprocess.Popen([TAMIS, "gaussian", "--cpu", "c", "--sigma", "400", "--jobs", "4",
+                               "in", "-o", "out"], cwd=self.dir, stderr=subprocess.PIPE,
+                              env=dict(os.environ, TAMIS_DEVICE="cpu")) as run:
+            limit = time.monotonic() + 60
+            small = [n for n in self.children() if n[0] != "h"]
+            while not set(small) <= set(os.listdir(self.path("out"))) and time.monotonic() < limit:
+                time.sleep(0.02)
+            run.send_signal(signal.SIGINT)
+            start = time.monotonic()
+            err = run.stderr.read().decode()
+            self.assertEqual(run.wait(), 130, err)
+        self.assertLess(time.monotonic() - start, 30)
+        self.assertEqual(sorted(os.listdir(self.path("out"))), small)
+        self.assertIn("27 of 32 files done", err)
+
+    def test_second_time_at_once(self):
+        with subprocess.Popen([TAMIS, "gaussian", "--cpu", "c", "-", "-o", "x.pgm"], cwd=self.dir,
+                              stdin=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            time.sleep(0.3)
+            run.send_signal(signal.SIGINT)  # it waits for its input
+            time.sleep(0.6)
+            run.send_signal(signal.SIGINT)
+            self.assertEqual(run.wait(20), -signal.SIGINT)

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One file: pages from a reader through the plan to a writer. */
+#include "job.h"
+
+/* What one file takes while it is worked on. */
+typedef struct pages {
+    tool_worker *worker;
+    tool_plan *plan; /* of the page before */
+    tool_stack stack;
+    tamis_image result; /* reused while format and size stay */
+} pages;
+
+/* The plan for a page: mostly that of the page before. */
+static tamis_status take_plan(pages *p, const tamis_image *image)
+{
+    tool_plans *plans = &p->worker->job->plans;
+    tool_plan *old = p->plan;
+    if (old && tamis_format_equal(old->format, image->format) && old->w == image->w &&
+        old->h == image->h)
+        return TAMIS_OK;
+    p->plan = NULL;
+    if (old)
+        tool_plans_put(plans, old);
+    return tool_worker_plan(p->worker, image->format, image->w, image->h, &p->plan);
+}
+
+static tamis_status prepare_result(pages *p)
+{
+    int32_t w, h;
+    tamis_format format = tamis_plan_format(p->plan->plan);
+    tamis_plan_size(p->plan->plan, &w, &h);
+    tamis_image *result = &p->result;
+    if (result->data[0] && tamis_format_equal(result->format, format) && result->w == w &&
+        result->h == h)
+        return TAMIS_OK;
+    tamis_image_unref(result);
+    return tamis_image_create(p->worker->tool.ctx, format, w, h, result);
+}
+
+/* Filters one page; what temporal filters look at around it is read on the way. */
+static tamis_status filter_page(pages *p, const tool_page *page)
+{
+    const tool_job *job = p->worker->job;
+    const tamis_image *image = &page->image, *frames[TOOL_STACK_SLOTS];
+    tamis_status status = take_plan(p, image);
+    if (!status)
+        status = prepare_result(p);
+    if (!status)
+        status =
+            tool_stack_frames(&p->stack, page->number, tamis_plan_frames(p->plan->plan), frames);
+    if (status)
+        return status;
+    tamis_run_options run = {.progress = tool_share_step,
+                             .progress_user = p->worker->share,
+                             .cancel = tool_cancel_flag(),
+                             .guide = job->has_guide ? &job->guide : NULL,
+                             .frames = frames};
+    tool_stack_drop(&p->stack, page->number - tamis_plan_frames(p->plan->plan));
+    /* The run counts its threads by itself. */
+    tamis_ctx_occupy(p->worker->tool.ctx, -1);
+    status = tamis_plan_run(p->plan->plan, image, &p->result, &run);
+    tamis_ctx_occupy(p->worker->tool.ctx, 1);
+    return status;
+}
+
+static tamis_status do_page(pages *p, int number, tamis_writer *writer, tool_report *report)
+{
+    tool_page *page = NULL;
+    double start = tool_now();
+    tamis_status status = tool_stack_get(&p->stack, number, &page);
+    double read = tool_now();
+    report->read_s += read - start;
+    if (!status && tool_canceled())
+        status = TAMIS_ERR_CANCELED;
+    if (!status)
+        status = filter_page(p, page);
+    double filtered = tool_now();
+    report->filter_s += filtered - read;
+    if (!status && tool_canceled())
+        status = TAMIS_ERR_CANCELED;
+    if (!status && number == 0) {
+        report->out = p->result.format;
+        report->out_w = p->result.w;
+        report->out_h = p->result.h;
+    }
+    if (!status)
+        status = tamis_writer_write(writer, &p->result,
+                                    p->worker->tool.options.strip ? NULL : &page->meta);
+    report->write_s += tool_now() - filtered;
+    return status;
+}
+
+tamis_status tool_worker_pages(tool_worker *worker, tamis_reader *reader,
+                               const tamis_file_info *info, tamis_writer *writer,
+                               tool_report *report)
+{
+    tamis_status status = TAMIS_OK;
+    pages p = {.worker = worker};
+    tool_stack_open(&p.stack, reader, info->pages);
+    for (int page = 0; !status && page < info->pages; page++) {
+        status = do_page(&p, page, writer, report);
+        report->pages += !status;
+    }
+    tool_stack_close(&p.stack);
+    tamis_image_unref(&p.result);
+    if (p.plan)
+        tool_plans_put(&worker->job->plans, p.plan);
+    return status;
+}

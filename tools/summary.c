@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "summary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch.h"
+#include "json.h"
+
+/* What became of all files. */
+typedef struct summary {
+    tool *tool;
+    const tool_job *job;
+    size_t done, failed, skipped;
+    int code;        /* of the last failure */
+    json_t *files;   /* with --json */
+    char **failures; /* messages, for the summary */
+    char device[64]; /* where files were filtered; empty before the first */
+} summary;
+
+static void add_json(summary *s, const tool_file *file, const tool_report *r)
+{
+    static const char *const outcomes[] = {"done", "skipped", "planned", "failed"};
+    json_t *o = json_object();
+    json_object_set_new(o, "input", tool_json_text(file->in));
+    json_object_set_new(o, "output", tool_json_text(file->out));
+    json_object_set_new(o, "status", json_string(outcomes[r->outcome]));
+    json_object_set_new(o, "code", json_integer(r->code));
+    if (r->outcome == TOOL_FAILED)
+        json_object_set_new(o, "error", tool_json_text(r->message));
+    if (r->outcome == TOOL_SKIPPED)
+        json_object_set_new(o, "reason", tool_json_text(r->message));
+    if (r->outcome == TOOL_DONE || r->outcome == TOOL_PLANNED) {
+        json_object_set_new(o, "device", json_string(r->device));
+        json_object_set_new(o, "pages", json_integer(r->pages));
+        json_object_set_new(o, "source", tool_json_shape(r->in_w, r->in_h, r->in));
+        json_object_set_new(o, "result", tool_json_shape(r->out_w, r->out_h, r->out));
+    }
+    if (r->outcome == TOOL_DONE) {
+        json_object_set_new(o, "read_seconds", json_real(r->read_s));
+        json_object_set_new(o, "filter_seconds", json_real(r->filter_s));
+        json_object_set_new(o, "write_seconds", json_real(r->write_s));
+    }
+    json_array_append_new(s->files, o);
+}
+
+static void describe(tool *t, const tool_file *file, const tool_report *r)
+{
+    char in[16], out[16], pages[32] = "";
+    tool_format_name(r->in, in, sizeof(in));
+    tool_format_name(r->out, out, sizeof(out));
+    if (r->pages > 1)
+        snprintf(pages, sizeof(pages), ", %d pages", r->pages);
+    if (r->outcome == TOOL_DONE)
+        tool_detail(t, "%s -> %s: %s %dx%d%s; read %.1f ms, filter %.1f ms, write %.1f ms",
+                    file->in, file->out, in, r->in_w, r->in_h, pages, 1e3 * r->read_s,
+                    1e3 * r->filter_s, 1e3 * r->write_s);
+    else if (r->outcome == TOOL_SKIPPED)
+        tool_detail(t, "%s: skipped, %s", file->in, r->message);
+    else if (!t->options.json)
+        printf("%s -> %s: %s %dx%d -> %s %dx%d%s\n", file->in, file->out, in, r->in_w, r->in_h, out,
+               r->out_w, r->out_h, pages);
+}
+
+static void tell(void *user, const tool_file *file, const tool_report *r)
+{
+    summary *s = user;
+    tool *t = s->tool;
+    if (r->said && *r->said) {
+        tool_progress_hide(t);
+        fputs(r->said, stderr);
+    }
+    s->done += r->outcome == TOOL_DONE || r->outcome == TOOL_PLANNED;
+    s->skipped += r->outcome == TOOL_SKIPPED;
+    if (r->device[0])
+        snprintf(s->device, sizeof(s->device), "%s",
+                 s->device[0] && strcmp(s->device, r->device) != 0 ? "mixed" : r->device);
+    if (t->options.json)
+        add_json(s, file, r);
+    if (r->outcome != TOOL_FAILED) {
+        describe(t, file, r);
+        return;
+    }
+    s->code = r->code;
+    if (r->code == TOOL_INTERRUPTED)
+        return;
+    if (r->code == TOOL_WRITE && strcmp(file->out, "-") == 0)
+        s->code = tool_output_failed(t, r->message);
+    else
+        tool_error(t, "%s", r->message);
+    s->failures = tool_grow(s->failures, (s->failed + 1) * sizeof(*s->failures));
+    s->failures[s->failed++] = tool_copy_text(file->in);
+}
+
+static void summarize(const summary *s, const tool_file *stopped)
+{
+    tool *t = s->tool;
+    size_t count = s->job->files->count, rest = count - s->done - s->failed - s->skipped;
+    if (count < 2 || (!s->failed && !rest && !t->options.verbose))
+        return;
+    char *left = rest ? tool_print_text(", %zu not begun or not finished", rest) : NULL;
+    tool_note(t, "%zu of %zu files done, %zu skipped, %zu failed%s%s", s->done, count, s->skipped,
+              s->failed, left ? left : "", s->failed ? ":" : "");
+    free(left);
+    for (size_t i = 0; i < s->failed; i++)
+        tool_note(t, "  failed: %s", s->failures[i]);
+    if (stopped)
+        tool_error(t, "stopped after %s, for there is no room left to write to", stopped->in);
+}
+
+static int exit_code(const summary *s, const tool_file *stopped)
+{
+    if (tool_canceled())
+        return TOOL_INTERRUPTED;
+    if (!s->failed)
+        return TOOL_OK;
+    if (stopped)
+        return TOOL_WRITE;
+    return s->job->files->count == 1 ? s->code : TOOL_SOME_FAILED;
+}
+
+static int print_json(summary *s, int code)
+{
+    tool *t = s->tool;
+    char *chain = tool_graph_text(s->job->graph);
+    json_t *o = tool_json_new(t);
+    json_object_set_new(o, "chain", tool_json_text(chain));
+    json_object_set_new(o, "device", s->device[0] ? json_string(s->device) : json_null());
+    json_object_set_new(o, "cpu", json_string(tamis_ctx_cpu(t->ctx)));
+    json_object_set_new(o, "threads", json_integer(tamis_ctx_threads(t->ctx)));
+    json_object_set_new(o, "jobs", json_integer(tool_batch_workers(s->job)));
+    json_object_set_new(o, "peak_bytes", json_integer((json_int_t)tamis_ctx_peak_bytes(t->ctx)));
+    json_object_set_new(o, "done", json_integer((json_int_t)s->done));
+    json_object_set_new(o, "skipped", json_integer((json_int_t)s->skipped));
+    json_object_set_new(o, "failed", json_integer((json_int_t)s->failed));
+    json_object_set_new(o, "exit_code", json_integer(code));
+    json_object_set(o, "files", s->files);
+    free(chain);
+    int bad = tool_json_print(t, o);
+    return code ? code : bad;
+}
+
+int tool_run_all(tool_job *job)
+{
+    tool *t = job->tool;
+    const tool_file *stopped = NULL;
+    summary s = {.tool = t, .job = job, .files = json_array()};
+    int code = tool_batch_run(job, tell, &s, &stopped);
+    if (!code) {
+        summarize(&s, stopped);
+        code = exit_code(&s, stopped);
+        if (t->options.json)
+            code = print_json(&s, code);
+    }
+    for (size_t i = 0; i < s.failed; i++)
+        free(s.failures[i]);
+    free(s.failures);
+    json_decref(s.files);
+    return code;
+}
