@@ -30,18 +30,28 @@ size_t tamis_priv_row_bytes(tamis_format format, int32_t w)
     return (size_t)w * (size_t)format.channels * tamis_type_size(format.type);
 }
 
+void tamis_priv_pack_span(const tamis_image *image, int32_t x, int32_t y, int32_t n, void *dst)
+{
+    size_t size = tamis_type_size(image->format.type);
+    size_t pixel = size * (size_t)image->format.channels;
+    if (image->format.layout == TAMIS_PACKED) {
+        memcpy(dst, (const uint8_t *)tamis_image_row(image, 0, y) + pixel * (size_t)x,
+               pixel * (size_t)n);
+        return;
+    }
+    for (int c = 0; c < image->format.channels; c++) {
+        const uint8_t *src = (const uint8_t *)tamis_image_row(image, c, y) + size * (size_t)x;
+        uint8_t *to = (uint8_t *)dst + size * (size_t)c;
+        for (int32_t i = 0; i < n; i++)
+            memcpy(to + pixel * (size_t)i, src + size * (size_t)i, size);
+    }
+}
+
 const void *tamis_priv_packed_row(const tamis_image *image, int32_t y, void *buf)
 {
     if (image->format.layout == TAMIS_PACKED)
         return tamis_image_row(image, 0, y);
-    size_t size = tamis_type_size(image->format.type);
-    size_t pixel = size * (size_t)image->format.channels;
-    for (int c = 0; c < image->format.channels; c++) {
-        const uint8_t *src = tamis_image_row(image, c, y);
-        uint8_t *dst = (uint8_t *)buf + size * (size_t)c;
-        for (int32_t x = 0; x < image->w; x++)
-            memcpy(dst + pixel * (size_t)x, src + size * (size_t)x, size);
-    }
+    tamis_priv_pack_span(image, 0, y, image->w, buf);
     return buf;
 }
 

@@ -71,6 +71,9 @@ size_t tamis_priv_row_bytes(tamis_format format, int32_t w);
  * tamis_priv_row_bytes() bytes. */
 const void *tamis_priv_packed_row(const tamis_image *image, int32_t y, void *buf);
 
+/* Copies n pixels of row y from column x on to dst, with their channels interleaved. */
+void tamis_priv_pack_span(const tamis_image *image, int32_t x, int32_t y, int32_t n, void *dst);
+
 /* Divides the color of w U8 or U16 pixels by their alpha, the last channel. */
 void tamis_priv_unpremultiply(tamis_type type, int channels, const void *src, void *dst, int32_t w);
 

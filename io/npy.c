@@ -231,30 +231,34 @@ static tamis_status npy_part(tamis_reader *reader, int page, tamis_rect rect,
                                  (int32_t)s->shape[1], (int32_t)s->shape[0], rect, into);
 }
 
-static tamis_status npy_write(tamis_writer *writer, const tamis_image *image,
-                              const tamis_meta *meta)
+static tamis_status npy_begin(tamis_writer *writer, const tamis_meta *meta)
 {
     enum { HEADER = 128 }; /* the data must begin at a multiple of 64 */
     char header[HEADER + 1];
+    tamis_format format = writer->page.format;
     char channels[16] = "";
     const char *name = "";
     (void)meta;
     for (size_t i = 0; i < NPY_TYPE_COUNT; i++)
-        if (npy_types[i].type == image->format.type)
+        if (npy_types[i].type == format.type)
             name = npy_types[i].name;
-    if (image->format.channels > 1)
-        snprintf(channels, sizeof channels, ", %d", image->format.channels);
+    if (format.channels > 1)
+        snprintf(channels, sizeof channels, ", %d", format.channels);
     memset(header, ' ', HEADER);
     memcpy(header, "\x93NUMPY\1", 8); /* with the minor version, 0 */
     tamis_priv_put_le16((uint8_t *)header + 8, HEADER - 10);
-    int n =
-        snprintf(header + 10, HEADER - 10,
-                 "{'descr': '%c%s', 'fortran_order': False, 'shape': (%d, %d%s), }",
-                 image->format.type == TAMIS_U8 ? '|' : '<', name, image->h, image->w, channels);
+    int n = snprintf(header + 10, HEADER - 10,
+                     "{'descr': '%c%s', 'fortran_order': False, 'shape': (%d, %d%s), }",
+                     format.type == TAMIS_U8 ? '|' : '<', name, writer->page.h, writer->page.w,
+                     channels);
     header[10 + n] = ' ';
     header[HEADER - 1] = '\n';
-    tamis_status status = tamis_priv_writer_bytes(writer, header, HEADER);
-    return status == TAMIS_OK ? tamis_priv_plain_write(writer, (tamis_plain){0}, image) : status;
+    return tamis_priv_plain_header(writer, header, HEADER);
+}
+
+static tamis_status npy_write_part(tamis_writer *writer, tamis_rect rect, const tamis_image *image)
+{
+    return tamis_priv_plain_write(writer, (tamis_plain){0}, rect, image);
 }
 
 const tamis_decoder tamis_priv_decoder_npy = {
@@ -273,5 +277,7 @@ const tamis_encoder tamis_priv_encoder_npy = {
              TAMIS_TYPE_BIT(TAMIS_F16) | TAMIS_TYPE_BIT(TAMIS_F32),
     .channels = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4,
     .holds_alpha = 1,
-    .write = npy_write,
+    .begin = npy_begin,
+    .part = npy_write_part,
+    .block = tamis_priv_plain_block,
 };

@@ -86,17 +86,24 @@ static tamis_status pfm_part(tamis_reader *reader, int page, tamis_rect rect,
                                  into);
 }
 
-static tamis_status pfm_write(tamis_writer *writer, const tamis_image *image,
-                              const tamis_meta *meta)
+static tamis_status pfm_begin(tamis_writer *writer, const tamis_meta *meta)
 {
     char header[64];
     (void)meta;
     int n = snprintf(header, sizeof header, "P%c\n%d %d\n-1.0\n",
-                     image->format.channels == 3 ? 'F' : 'f', image->w, image->h);
-    tamis_status status = tamis_priv_writer_bytes(writer, header, (size_t)n);
-    if (status != TAMIS_OK)
-        return status;
-    return tamis_priv_plain_write(writer, (tamis_plain){.bottom_up = 1}, image);
+                     writer->page.format.channels == 3 ? 'F' : 'f', writer->page.w, writer->page.h);
+    return tamis_priv_plain_header(writer, header, (size_t)n);
+}
+
+static tamis_status pfm_write_part(tamis_writer *writer, tamis_rect rect, const tamis_image *image)
+{
+    return tamis_priv_plain_write(writer, (tamis_plain){.bottom_up = 1}, rect, image);
+}
+
+static void pfm_block(const tamis_writer *writer, const tamis_page *page, int32_t *w, int32_t *h)
+{
+    (void)page;
+    *w = *h = tamis_priv_writer_seeks(writer); /* the last row comes first */
 }
 
 const tamis_decoder tamis_priv_decoder_pfm = {
@@ -113,5 +120,7 @@ const tamis_encoder tamis_priv_encoder_pfm = {
     .extensions = "pfm",
     .types = TAMIS_TYPE_BIT(TAMIS_F32),
     .channels = 1u << 1 | 1u << 3,
-    .write = pfm_write,
+    .begin = pfm_begin,
+    .part = pfm_write_part,
+    .block = pfm_block,
 };

@@ -5,15 +5,20 @@
 
 #include "plain.h"
 
-static tamis_status write_bits(tamis_writer *writer, const tamis_image *image)
+static int is_bits(const tamis_writer *writer, tamis_format format)
 {
-    char header[64];
-    int n = snprintf(header, sizeof header, "P4\n%d %d\n", image->w, image->h);
-    size_t bytes = ((size_t)image->w + 7) / 8;
+    return strcmp(writer->extension, "pbm") == 0 && strcmp(writer->encoder->name, "pnm") == 0 &&
+           format.channels == 1 && format.type == TAMIS_U8;
+}
+
+static tamis_status write_bits(tamis_writer *writer, tamis_rect rect, const tamis_image *image)
+{
+    size_t row_bytes = ((size_t)writer->page.w + 7) / 8;
+    size_t bytes = ((size_t)rect.w + 7) / 8;
     uint8_t *bits = malloc(bytes);
     if (!bits)
         return tamis_priv_writer_fail(writer, TAMIS_ERR_MEMORY, "no memory");
-    tamis_status status = tamis_priv_writer_bytes(writer, header, (size_t)n);
+    tamis_status status = TAMIS_OK;
     for (int32_t y = 0; y < image->h && status == TAMIS_OK; y++) {
         const uint8_t *row = tamis_image_row(image, 0, y);
         memset(bits, 0, bytes);
@@ -24,6 +29,8 @@ static tamis_status write_bits(tamis_writer *writer, const tamis_image *image)
                     "pbm cannot hold sample %d, only 0 and 255 (pgm and png can)", row[x]);
             bits[x / 8] |= (uint8_t)((row[x] == 0) << (7 - x % 8)); /* 1 is black */
         }
+        if (status == TAMIS_OK)
+            status = tamis_priv_plain_seek(writer, rect.y + y, row_bytes, (size_t)rect.x / 8);
         if (status == TAMIS_OK)
             status = tamis_priv_writer_bytes(writer, bits, bytes);
     }
@@ -36,34 +43,31 @@ static int max_value(tamis_type type)
     return type == TAMIS_U16 ? 65535 : 255;
 }
 
-static tamis_status pnm_write(tamis_writer *writer, const tamis_image *image,
-                              const tamis_meta *meta)
+static tamis_status pnm_begin(tamis_writer *writer, const tamis_meta *meta)
 {
     const char *extension = writer->extension;
-    tamis_format f = image->format;
+    tamis_format f = writer->page.format;
+    char header[64];
+    int n;
     (void)meta;
-    if (strcmp(extension, "pbm") == 0 && f.channels == 1 && f.type == TAMIS_U8)
-        return write_bits(writer, image);
     const char *wanted = f.channels == 1 ? "pgm" : "ppm";
     int named = strcmp(extension, "pbm") == 0 || strcmp(extension, "pgm") == 0 ||
                 strcmp(extension, "ppm") == 0;
-    if (named && strcmp(extension, wanted) != 0)
+    if (is_bits(writer, f))
+        n = snprintf(header, sizeof header, "P4\n%d %d\n", writer->page.w, writer->page.h);
+    else if (named && strcmp(extension, wanted) != 0)
         return tamis_priv_writer_fail(
             writer, TAMIS_ERR_UNSUPPORTED, "%s cannot hold %s samples in %d channel%s (%s can)",
             extension, tamis_type_name(f.type), f.channels, f.channels > 1 ? "s" : "", wanted);
-    char header[64];
-    int n = snprintf(header, sizeof header, "P%c\n%d %d\n%d\n", f.channels == 1 ? '5' : '6',
-                     image->w, image->h, max_value(f.type));
-    tamis_status status = tamis_priv_writer_bytes(writer, header, (size_t)n);
-    return status == TAMIS_OK
-               ? tamis_priv_plain_write(writer, (tamis_plain){.big_endian = 1}, image)
-               : status;
+    else
+        n = snprintf(header, sizeof header, "P%c\n%d %d\n%d\n", f.channels == 1 ? '5' : '6',
+                     writer->page.w, writer->page.h, max_value(f.type));
+    return tamis_priv_plain_header(writer, header, (size_t)n);
 }
 
-static tamis_status pam_write(tamis_writer *writer, const tamis_image *image,
-                              const tamis_meta *meta)
+static tamis_status pam_begin(tamis_writer *writer, const tamis_meta *meta)
 {
-    tamis_format f = image->format;
+    tamis_format f = writer->page.format;
     (void)meta;
     const char *tuple = "";
     if (f.alpha != TAMIS_ALPHA_NONE && f.channels != 3)
@@ -73,11 +77,22 @@ static tamis_status pam_write(tamis_writer *writer, const tamis_image *image,
     char header[160];
     int n =
         snprintf(header, sizeof header, "P7\nWIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL %d\n%sENDHDR\n",
-                 image->w, image->h, f.channels, max_value(f.type), tuple);
-    tamis_status status = tamis_priv_writer_bytes(writer, header, (size_t)n);
-    return status == TAMIS_OK
-               ? tamis_priv_plain_write(writer, (tamis_plain){.big_endian = 1}, image)
-               : status;
+                 writer->page.w, writer->page.h, f.channels, max_value(f.type), tuple);
+    return tamis_priv_plain_header(writer, header, (size_t)n);
+}
+
+static tamis_status pnm_write_part(tamis_writer *writer, tamis_rect rect, const tamis_image *image)
+{
+    if (is_bits(writer, image->format))
+        return write_bits(writer, rect, image);
+    return tamis_priv_plain_write(writer, (tamis_plain){.big_endian = 1}, rect, image);
+}
+
+static void pnm_block(const tamis_writer *writer, const tamis_page *page, int32_t *w, int32_t *h)
+{
+    tamis_priv_plain_block(writer, page, w, h);
+    if (is_bits(writer, page->format) && *w == 1)
+        *w = page->w > 8 ? 8 : page->w;
 }
 
 const tamis_encoder tamis_priv_encoder_pnm = {
@@ -85,7 +100,9 @@ const tamis_encoder tamis_priv_encoder_pnm = {
     .extensions = "pnm pgm ppm pbm",
     .types = TAMIS_TYPE_BIT(TAMIS_U8) | TAMIS_TYPE_BIT(TAMIS_U16),
     .channels = 1u << 1 | 1u << 3,
-    .write = pnm_write,
+    .begin = pnm_begin,
+    .part = pnm_write_part,
+    .block = pnm_block,
 };
 
 const tamis_encoder tamis_priv_encoder_pam = {
@@ -95,5 +112,7 @@ const tamis_encoder tamis_priv_encoder_pam = {
     .channels = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4,
     .holds_alpha = 1,
     .straight_alpha = 1,
-    .write = pam_write,
+    .begin = pam_begin,
+    .part = pnm_write_part,
+    .block = pnm_block,
 };

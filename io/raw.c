@@ -124,11 +124,15 @@ static tamis_status raw_part(tamis_reader *reader, int page, tamis_rect rect,
                                  rect, into);
 }
 
-static tamis_status raw_write(tamis_writer *writer, const tamis_image *image,
-                              const tamis_meta *meta)
+static tamis_status raw_begin(tamis_writer *writer, const tamis_meta *meta)
 {
     (void)meta;
-    return tamis_priv_plain_write(writer, (tamis_plain){0}, image);
+    return tamis_priv_plain_header(writer, "", 0);
+}
+
+static tamis_status raw_write_part(tamis_writer *writer, tamis_rect rect, const tamis_image *image)
+{
+    return tamis_priv_plain_write(writer, (tamis_plain){0}, rect, image);
 }
 
 const tamis_decoder tamis_priv_decoder_raw = {
@@ -147,5 +151,7 @@ const tamis_encoder tamis_priv_encoder_raw = {
              TAMIS_TYPE_BIT(TAMIS_F16) | TAMIS_TYPE_BIT(TAMIS_F32),
     .channels = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4,
     .holds_alpha = 1,
-    .write = raw_write,
+    .begin = raw_begin,
+    .part = raw_write_part,
+    .block = tamis_priv_plain_block,
 };

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tiff_open.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#define MEMORY_START 16
 
 static int on_error(TIFF *tif, void *user, const char *module, const char *format, va_list args)
 {
@@ -27,9 +30,35 @@ static int on_warning(TIFF *tif, void *user, const char *module, const char *for
     return 1;
 }
 
+int tamis_priv_piece_reserve(tamis_piece *piece, size_t size)
+{
+    if (size <= piece->capacity)
+        return 1;
+    size_t capacity = size + size / 4;
+    uint8_t *data = realloc(piece->data, capacity);
+    if (!data)
+        return 0;
+    piece->data = data;
+    piece->capacity = capacity;
+    return 1;
+}
+
+static int append(tamis_piece *piece, const void *data, size_t size)
+{
+    if (!piece)
+        return 1;
+    if (!tamis_priv_piece_reserve(piece, piece->used + size))
+        return 0;
+    memcpy(piece->data + piece->used, data, size);
+    piece->used += size;
+    return 1;
+}
+
 static tmsize_t read_proc(thandle_t handle, void *buf, tmsize_t size)
 {
     tamis_tiff *t = handle;
+    if (!t->source && !t->sink)
+        return 0;
     if (t->sink)
         return (tmsize_t)tamis_priv_sink_read(t->sink, buf, (size_t)size);
     size_t n = tamis_priv_source_read(t->source, t->pos, buf, (size_t)size);
@@ -40,6 +69,8 @@ static tmsize_t read_proc(thandle_t handle, void *buf, tmsize_t size)
 static tmsize_t write_proc(thandle_t handle, void *buf, tmsize_t size)
 {
     tamis_tiff *t = handle;
+    if (!t->source && !t->sink)
+        return append(t->piece, buf, (size_t)size) ? size : -1;
     return t->sink && tamis_priv_sink_write(t->sink, buf, (size_t)size) ? size : -1;
 }
 
@@ -60,6 +91,8 @@ static toff_t seek_proc(thandle_t handle, toff_t offset, int whence)
     uint64_t end;
     if (t->source)
         return seek_source(t, offset, whence);
+    if (!t->sink) /* every piece begins right behind the header */
+        return MEMORY_START;
     if (whence == SEEK_END) {
         if (!tamis_priv_sink_seek_end(t->sink, &end))
             return (toff_t)-1;
@@ -81,6 +114,8 @@ static toff_t size_proc(thandle_t handle)
     tamis_tiff *t = handle;
     if (t->source)
         return t->source->size;
+    if (!t->sink)
+        return 0;
     uint64_t pos = t->sink->pos, end = 0;
     if (!tamis_priv_sink_seek_end(t->sink, &end) || !tamis_priv_sink_seek(t->sink, pos))
         return 0;

@@ -4,27 +4,22 @@
 
 #include "bytes.h"
 #include "tiff_meta.h"
-#include "tiff_open.h"
+#include "tiff_write.h"
 
 #define STRIP_BYTES ((size_t)256 << 10)
 /* Beyond this a classic TIFF might run out of offsets: 4 GiB with some room for directories. */
 #define CLASSIC_BYTES ((uint64_t)4000 << 20)
 
-typedef struct tiff_output {
-    tamis_tiff tiff;
-    int big;
-} tiff_output;
-
-static tamis_status fail_tiff(tamis_writer *writer)
+tamis_status tamis_priv_tiff_write_fail(tamis_writer *writer, const tamis_tiff *t)
 {
-    const tiff_output *s = writer->state;
     if (writer->sink.error)
         return tamis_priv_writer_sink_failed(writer);
-    return tamis_priv_writer_fail(writer, TAMIS_ERR_WRITE, "TIFF: %s", s->tiff.message);
+    return tamis_priv_writer_fail(writer, TAMIS_ERR_WRITE, "TIFF: %s",
+                                  *t->message ? t->message : "no memory");
 }
 
 /* Opens the file with the first page, when its size can be told. */
-static tamis_status begin(tamis_writer *writer, const tamis_image *image)
+static tamis_status open_file(tamis_writer *writer)
 {
     tiff_output *s = calloc(1, sizeof *s);
     if (!s)
@@ -34,9 +29,12 @@ static tamis_status begin(tamis_writer *writer, const tamis_image *image)
     s->tiff.name = writer->name;
     s->tiff.sink = &writer->sink;
     uint64_t pages = writer->expected_pages > 1 ? (uint64_t)writer->expected_pages : 1;
-    uint64_t page = tamis_priv_row_bytes(image->format, image->w) * (uint64_t)image->h;
+    const tamis_page *p = &writer->page;
+    uint64_t page = tamis_priv_row_bytes(p->format, p->w) * (uint64_t)p->h;
     s->big = page > CLASSIC_BYTES / pages;
-    return tamis_priv_tiff_open(&s->tiff, s->big ? "w8" : "w4", 0) ? TAMIS_OK : fail_tiff(writer);
+    return tamis_priv_tiff_open(&s->tiff, s->big ? "w8" : "w4", 0)
+               ? TAMIS_OK
+               : tamis_priv_tiff_write_fail(writer, &s->tiff);
 }
 
 static uint16_t sample_kind(tamis_type type)
@@ -82,17 +80,37 @@ static void set_channels(TIFF *tif, tamis_format format)
         TIFFSetField(tif, TIFFTAG_EXTRASAMPLES, extras, kinds);
 }
 
-static void set_fields(const tamis_writer *writer, TIFF *tif, const tamis_image *image,
-                       const tamis_meta *meta)
+static void tiff_block(const tamis_writer *writer, const tamis_page *page, int32_t *w, int32_t *h)
 {
-    tamis_format format = image->format;
-    TIFFSetField(tif, TIFFTAG_IMAGEWIDTH, (uint32_t)image->w);
-    TIFFSetField(tif, TIFFTAG_IMAGELENGTH, (uint32_t)image->h);
+    size_t row = tamis_priv_row_bytes(page->format, page->w);
+    size_t rows = row < STRIP_BYTES ? STRIP_BYTES / row : 1;
+    *w = writer->tile ? writer->tile : page->w;
+    *h = writer->tile ? writer->tile : rows < (size_t)page->h ? (int32_t)rows : page->h;
+}
+
+void tamis_priv_tiff_set_fields(const tamis_writer *writer, TIFF *tif)
+{
+    const tamis_page *page = &writer->page;
+    tamis_format format = page->format;
+    int32_t block_w, block_h;
+    tiff_block(writer, page, &block_w, &block_h);
+    TIFFSetField(tif, TIFFTAG_IMAGEWIDTH, (uint32_t)page->w);
+    TIFFSetField(tif, TIFFTAG_IMAGELENGTH, (uint32_t)page->h);
     TIFFSetField(tif, TIFFTAG_BITSPERSAMPLE, (int)(8 * tamis_type_size(format.type)));
     TIFFSetField(tif, TIFFTAG_SAMPLEFORMAT, sample_kind(format.type));
     TIFFSetField(tif, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
     set_channels(tif, format);
     set_compression(writer, tif, format.type);
+    if (writer->tile) {
+        TIFFSetField(tif, TIFFTAG_TILEWIDTH, (uint32_t)block_w);
+        TIFFSetField(tif, TIFFTAG_TILELENGTH, (uint32_t)block_h);
+    } else {
+        TIFFSetField(tif, TIFFTAG_ROWSPERSTRIP, (uint32_t)block_h);
+    }
+}
+
+static void set_description(TIFF *tif, const tamis_meta *meta)
+{
     int known = meta->orientation >= 1 && meta->orientation <= 8;
     TIFFSetField(tif, TIFFTAG_ORIENTATION, known ? meta->orientation : ORIENTATION_TOPLEFT);
     if (meta->dpi_x > 0 && meta->dpi_y > 0) {
@@ -100,91 +118,30 @@ static void set_fields(const tamis_writer *writer, TIFF *tif, const tamis_image 
         TIFFSetField(tif, TIFFTAG_XRESOLUTION, meta->dpi_x);
         TIFFSetField(tif, TIFFTAG_YRESOLUTION, meta->dpi_y);
     }
-    size_t row = tamis_priv_row_bytes(format, image->w);
-    if (writer->tile) {
-        TIFFSetField(tif, TIFFTAG_TILEWIDTH, (uint32_t)writer->tile);
-        TIFFSetField(tif, TIFFTAG_TILELENGTH, (uint32_t)writer->tile);
-    } else {
-        uint32_t rows = row < STRIP_BYTES ? (uint32_t)(STRIP_BYTES / row) : 1;
-        TIFFSetField(tif, TIFFTAG_ROWSPERSTRIP,
-                     rows < (uint32_t)image->h ? rows : (uint32_t)image->h);
-    }
 }
 
-/* Whole strips at a time, since libtiff then compresses faster. */
-static tamis_status write_strips(tamis_writer *writer, TIFF *tif, tamis_rows *rows)
+static tamis_status tiff_begin(tamis_writer *writer, const tamis_meta *meta)
 {
-    uint32_t per_strip = 1;
-    TIFFGetField(tif, TIFFTAG_ROWSPERSTRIP, &per_strip);
-    uint8_t *strip = malloc(rows->bytes * per_strip);
-    if (!strip)
-        return tamis_priv_writer_fail(writer, TAMIS_ERR_MEMORY, "no memory");
-    tamis_status status = TAMIS_OK;
-    uint32_t h = (uint32_t)rows->image->h, index = 0;
-    for (uint32_t y = 0; y < h && status == TAMIS_OK; y += per_strip, index++) {
-        uint32_t n = h - y < per_strip ? h - y : per_strip;
-        for (uint32_t i = 0; i < n; i++)
-            memcpy(strip + rows->bytes * i, tamis_priv_rows_get(rows, (int32_t)(y + i)),
-                   rows->bytes);
-        tmsize_t size = (tmsize_t)(rows->bytes * n);
-        if (TIFFWriteEncodedStrip(tif, index, strip, size) != size || writer->sink.error)
-            status = fail_tiff(writer);
-    }
-    free(strip);
-    return status;
-}
-
-static void fill_tile(tamis_rows *rows, int32_t x0, int32_t y0, int side, uint8_t *tile)
-{
-    size_t pixel = tamis_priv_row_bytes(rows->image->format, 1);
-    int32_t w = rows->image->w - x0 < side ? rows->image->w - x0 : side;
-    int32_t h = rows->image->h - y0 < side ? rows->image->h - y0 : side;
-    memset(tile, 0, pixel * (size_t)side * (size_t)side);
-    for (int32_t y = 0; y < h; y++) {
-        const uint8_t *row = tamis_priv_rows_get(rows, y0 + y);
-        memcpy(tile + pixel * (size_t)side * (size_t)y, row + pixel * (size_t)x0,
-               pixel * (size_t)w);
-    }
-}
-
-static tamis_status write_tiles(tamis_writer *writer, TIFF *tif, tamis_rows *rows)
-{
-    int side = writer->tile;
-    tmsize_t bytes = TIFFTileSize(tif);
-    uint8_t *tile = bytes > 0 ? malloc((size_t)bytes) : NULL;
-    if (!tile)
-        return tamis_priv_writer_fail(writer, TAMIS_ERR_MEMORY, "no memory");
-    tamis_status status = TAMIS_OK;
-    for (int64_t y = 0; y < rows->image->h; y += side)
-        for (int64_t x = 0; x < rows->image->w && status == TAMIS_OK; x += side) {
-            fill_tile(rows, (int32_t)x, (int32_t)y, side, tile);
-            uint32_t index = TIFFComputeTile(tif, (uint32_t)x, (uint32_t)y, 0, 0);
-            if (TIFFWriteEncodedTile(tif, index, tile, bytes) != bytes || writer->sink.error)
-                status = fail_tiff(writer);
-        }
-    free(tile);
-    return status;
-}
-
-static tamis_status tiff_write(tamis_writer *writer, const tamis_image *image,
-                               const tamis_meta *meta)
-{
-    tamis_status status = writer->state ? TAMIS_OK : begin(writer, image);
+    tamis_status status = writer->state ? TAMIS_OK : open_file(writer);
     if (status != TAMIS_OK)
         return status;
     tiff_output *s = writer->state;
-    TIFF *tif = s->tiff.tif;
-    set_fields(writer, tif, image, meta);
+    tiff_block(writer, &writer->page, &s->block_w, &s->block_h);
+    s->row_bytes = tamis_priv_row_bytes(writer->page.format, s->block_w);
+    s->block_bytes = s->row_bytes * (size_t)s->block_h;
+    tamis_priv_tiff_set_fields(writer, s->tiff.tif);
+    set_description(s->tiff.tif, meta);
     status = tamis_priv_tiff_write_meta(writer, &s->tiff, s->big, meta);
-    tamis_rows rows = {0};
-    if (status == TAMIS_OK)
-        status = tamis_priv_rows_open(writer, image, &rows);
-    if (status == TAMIS_OK)
-        status = writer->tile ? write_tiles(writer, tif, &rows) : write_strips(writer, tif, &rows);
-    tamis_priv_rows_close(&rows);
-    if (status == TAMIS_OK && (!TIFFWriteDirectory(tif) || writer->sink.error))
-        status = fail_tiff(writer);
-    return status;
+    return status == TAMIS_OK ? tamis_priv_tiff_blocks_begin(writer) : status;
+}
+
+static tamis_status tiff_end(tamis_writer *writer)
+{
+    tiff_output *s = writer->state;
+    tamis_priv_tiff_blocks_end(s);
+    if (!TIFFWriteDirectory(s->tiff.tif) || writer->sink.error)
+        return tamis_priv_tiff_write_fail(writer, &s->tiff);
+    return TAMIS_OK;
 }
 
 static tamis_status tiff_finish(tamis_writer *writer)
@@ -197,8 +154,10 @@ static tamis_status tiff_finish(tamis_writer *writer)
 static void tiff_close(tamis_writer *writer)
 {
     tiff_output *s = writer->state;
-    if (s)
-        tamis_priv_tiff_close(&s->tiff);
+    if (!s)
+        return;
+    tamis_priv_tiff_blocks_end(s);
+    tamis_priv_tiff_close(&s->tiff);
     free(s);
 }
 
@@ -211,7 +170,10 @@ const tamis_encoder tamis_priv_encoder_tiff = {
     .holds_alpha = 1,
     .multi_page = 1,
     .seeks = 1,
-    .write = tiff_write,
+    .begin = tiff_begin,
+    .part = tamis_priv_tiff_blocks_part,
+    .end = tiff_end,
+    .block = tiff_block,
     .finish = tiff_finish,
     .close = tiff_close,
 };

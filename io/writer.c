@@ -248,25 +248,99 @@ static tamis_status check_format(const tamis_writer *writer, tamis_format format
         *able ? able : "no format");
 }
 
-static tamis_status write_page(tamis_writer *writer, const tamis_image *image,
-                               const tamis_meta *meta)
+int tamis_priv_writer_seeks(const tamis_writer *writer)
 {
-    tamis_status status = tamis_image_check(writer->ctx, image);
-    if (status == TAMIS_OK)
-        status = check_format(writer, image->format);
+    return writer->temp != NULL || writer->out_fd >= 0;
+}
+
+/* Checks that a page may begin and prepares its metadata, to be cleared. */
+static tamis_status prepare_page(tamis_writer *writer, tamis_page page, const tamis_meta *meta,
+                                 tamis_meta *ready)
+{
+    *ready = (tamis_meta){0};
+    tamis_status status = check_format(writer, page.format);
     if (status != TAMIS_OK)
         return status;
     if (writer->pages > 0 && !writer->encoder->multi_page)
         return tamis_priv_writer_fail(writer, TAMIS_ERR_UNSUPPORTED,
                                       "%s holds one picture only (tiff holds several)",
                                       writer->encoder->name);
+    status = tamis_priv_meta_for_file(meta, page.format, page.w, page.h, ready);
+    return status == TAMIS_OK ? TAMIS_OK : tamis_priv_writer_fail(writer, status, "no memory");
+}
+
+static tamis_status begin_page(tamis_writer *writer, tamis_page page, const tamis_meta *meta)
+{
     tamis_meta ready;
-    status = tamis_priv_meta_for_file(meta, image->format, image->w, image->h, &ready);
+    tamis_status status = prepare_page(writer, page, meta, &ready);
+    writer->page = page;
+    writer->next_x = writer->next_y = 0;
+    if (status == TAMIS_OK)
+        status = writer->encoder->begin(writer, &ready);
+    if (status == TAMIS_OK)
+        writer->left = (uint64_t)page.w * (uint64_t)page.h;
+    tamis_meta_clear(&ready);
+    return status;
+}
+
+static tamis_status write_part(tamis_writer *writer, tamis_rect rect, const tamis_image *image)
+{
+    const tamis_encoder *encoder = writer->encoder;
+    tamis_status status = encoder->part(writer, rect, image);
     if (status != TAMIS_OK)
-        return tamis_priv_writer_fail(writer, status, "no memory");
-    status = writer->encoder->write(writer, image, &ready);
+        return status;
+    writer->left -= (uint64_t)rect.w * (uint64_t)rect.h;
+    writer->band_h = rect.h;
+    writer->next_x = rect.x + rect.w;
+    if (writer->next_x == writer->page.w) {
+        writer->next_x = 0;
+        writer->next_y += rect.h;
+    }
+    if (writer->left > 0)
+        return TAMIS_OK;
+    writer->pages++;
+    return encoder->end ? encoder->end(writer) : TAMIS_OK;
+}
+
+static tamis_status write_page(tamis_writer *writer, const tamis_image *image,
+                               const tamis_meta *meta)
+{
+    tamis_page page = {image->format, image->w, image->h};
+    tamis_status status = tamis_image_check(writer->ctx, image);
+    if (status != TAMIS_OK)
+        return status;
+    if (!writer->encoder->write) {
+        status = begin_page(writer, page, meta);
+        tamis_rect all = {0, 0, image->w, image->h};
+        return status == TAMIS_OK ? write_part(writer, all, image) : status;
+    }
+    tamis_meta ready;
+    status = prepare_page(writer, page, meta, &ready);
+    if (status == TAMIS_OK)
+        status = writer->encoder->write(writer, image, &ready);
     tamis_meta_clear(&ready);
     writer->pages++;
+    return status;
+}
+
+/* Whether a page may begin now. */
+static tamis_status check_between(const tamis_writer *writer)
+{
+    if (writer->failed || writer->finished)
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_WRITE, "writing has already ended");
+    if (writer->left > 0)
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_ARGUMENT,
+                                      "the page before lacks %llu pixels",
+                                      (unsigned long long)writer->left);
+    return TAMIS_OK;
+}
+
+/* What has failed is given up. */
+static tamis_status settle(tamis_writer *writer, tamis_status status)
+{
+    writer->failed = status != TAMIS_OK;
+    if (writer->failed)
+        tamis_priv_target_discard(writer);
     return status;
 }
 
@@ -275,19 +349,101 @@ tamis_status tamis_writer_write(tamis_writer *writer, const tamis_image *image,
 {
     TAMIS_IO_REQUIRE(NULL, writer);
     TAMIS_IO_REQUIRE(writer->ctx, image);
+    tamis_status status = check_between(writer);
+    return status == TAMIS_OK ? settle(writer, write_page(writer, image, meta)) : status;
+}
+
+static tamis_status check_page(const tamis_writer *writer, tamis_page page)
+{
+    if (page.w >= 1 && page.h >= 1 && page.format.channels >= 1 &&
+        page.format.channels <= TAMIS_MAX_CHANNELS && (unsigned)page.format.type < TAMIS_TYPE_COUNT)
+        return TAMIS_OK;
+    return tamis_priv_writer_fail(writer, TAMIS_ERR_ARGUMENT,
+                                  "a page of %dx%d pixels in %d channels", page.w, page.h,
+                                  page.format.channels);
+}
+
+tamis_status tamis_writer_begin(tamis_writer *writer, tamis_format format, int32_t w, int32_t h,
+                                const tamis_meta *meta)
+{
+    tamis_page page = {format, w, h};
+    int32_t block_w, block_h;
+    TAMIS_IO_REQUIRE(NULL, writer);
+    tamis_status status = check_between(writer);
+    if (status == TAMIS_OK)
+        status = tamis_writer_block(writer, format, w, h, &block_w, &block_h);
+    if (status == TAMIS_OK && block_w == 0)
+        status = tamis_priv_writer_fail(writer, TAMIS_ERR_UNSUPPORTED, "%s wants a picture whole%s",
+                                        writer->encoder->name,
+                                        writer->encoder->write ? "" : " when it goes to a pipe");
+    return status == TAMIS_OK ? settle(writer, begin_page(writer, page, meta)) : status;
+}
+
+/* Whether the n pixels from x on are whole blocks, of an axis of so many. */
+static int are_blocks(int32_t x, int32_t n, int32_t block, int32_t size)
+{
+    return x % block == 0 && (n % block == 0 || x + n == size);
+}
+
+static tamis_status check_part(const tamis_writer *writer, tamis_rect r, const tamis_image *image)
+{
+    const tamis_page *page = &writer->page;
+    int32_t block_w, block_h;
+    if (writer->left == 0)
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_ARGUMENT, "a part without a page");
+    if (r.x != writer->next_x || r.y != writer->next_y || r.w < 1 || r.h < 1 ||
+        r.w > page->w - r.x || r.h > page->h - r.y || (r.x > 0 && r.h != writer->band_h))
+        return tamis_priv_writer_fail(
+            writer, TAMIS_ERR_ARGUMENT,
+            "the part %dx%d at %d,%d of a page of %dx%d is not the one at %d,%d whose turn it is",
+            r.w, r.h, r.x, r.y, page->w, page->h, writer->next_x, writer->next_y);
+    tamis_status status = tamis_image_check(writer->ctx, image);
+    if (status != TAMIS_OK)
+        return status;
+    tamis_format format = image->format;
+    format.layout = page->format.layout;
+    if (!tamis_format_equal(format, page->format) || image->w != r.w || image->h != r.h)
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_ARGUMENT,
+                                      "an image of %dx%d is not the part %dx%d of its page",
+                                      image->w, image->h, r.w, r.h);
+    writer->encoder->block(writer, page, &block_w, &block_h);
+    if (r.w < page->w && (block_w >= page->w || !are_blocks(r.x, r.w, block_w, page->w) ||
+                          !are_blocks(r.y, r.h, block_h, page->h)))
+        return tamis_priv_writer_fail(
+            writer, TAMIS_ERR_ARGUMENT,
+            "the part %dx%d at %d,%d is neither of full width nor of whole blocks of %dx%d", r.w,
+            r.h, r.x, r.y, block_w, block_h);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_writer_part(tamis_writer *writer, tamis_rect rect, const tamis_image *image)
+{
+    TAMIS_IO_REQUIRE(NULL, writer);
+    TAMIS_IO_REQUIRE(writer->ctx, image);
     if (writer->failed || writer->finished)
         return tamis_priv_writer_fail(writer, TAMIS_ERR_WRITE, "writing has already ended");
-    tamis_status status = write_page(writer, image, meta);
-    writer->failed = status != TAMIS_OK;
-    if (writer->failed)
-        tamis_priv_target_discard(writer);
+    tamis_status status = check_part(writer, rect, image);
+    return status == TAMIS_OK ? settle(writer, write_part(writer, rect, image)) : status;
+}
+
+tamis_status tamis_writer_block(const tamis_writer *writer, tamis_format format, int32_t w,
+                                int32_t h, int32_t *block_w, int32_t *block_h)
+{
+    tamis_page page = {format, w, h};
+    TAMIS_IO_REQUIRE(NULL, writer);
+    TAMIS_IO_REQUIRE(writer->ctx, block_w);
+    TAMIS_IO_REQUIRE(writer->ctx, block_h);
+    *block_w = *block_h = 0;
+    tamis_status status = check_page(writer, page);
+    if (status == TAMIS_OK && !writer->encoder->write)
+        writer->encoder->block(writer, &page, block_w, block_h);
     return status;
 }
 
 tamis_status tamis_writer_finish(tamis_writer *writer)
 {
     TAMIS_IO_REQUIRE(NULL, writer);
-    if (writer->failed || writer->finished || writer->pages == 0)
+    if (writer->failed || writer->finished || writer->pages == 0 || writer->left > 0)
         return tamis_priv_writer_fail(writer, TAMIS_ERR_WRITE, "nothing whole to finish");
     writer->finished = 1;
     tamis_status status = TAMIS_OK;

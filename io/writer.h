@@ -9,6 +9,12 @@
 
 #define TAMIS_TYPE_BIT(type) (1u << (type))
 
+/* A page before its pixels are there. */
+typedef struct tamis_page {
+    tamis_format format;
+    int32_t w, h;
+} tamis_page;
+
 typedef struct tamis_encoder {
     const char *name;       /* as in tamis_write_options.format */
     const char *extensions; /* without dots, separated by blanks */
@@ -18,7 +24,15 @@ typedef struct tamis_encoder {
     int straight_alpha; /* premultiplied color must be divided by alpha first */
     int multi_page;
     int seeks; /* goes back to correct what it wrote */
+    /* Formats that want a page whole; NULL for the others, which have begin() and part(). */
     tamis_status (*write)(tamis_writer *writer, const tamis_image *image, const tamis_meta *meta);
+    /* Begins the page that writer->page describes. */
+    tamis_status (*begin)(tamis_writer *writer, const tamis_meta *meta);
+    /* The next part, already checked. */
+    tamis_status (*part)(tamis_writer *writer, tamis_rect rect, const tamis_image *image);
+    tamis_status (*end)(tamis_writer *writer); /* after the last part; NULL = nothing left to do */
+    /* As tamis_writer_block(). */
+    void (*block)(const tamis_writer *writer, const tamis_page *page, int32_t *w, int32_t *h);
     tamis_status (*finish)(tamis_writer *writer); /* NULL = nothing left to write */
     void (*close)(tamis_writer *writer);          /* NULL = no state */
 } tamis_encoder;
@@ -31,9 +45,13 @@ struct tamis_writer {
     int out_fd; /* device or pipe that a spooled file is copied to; -1 for none */
     tamis_sink sink;
     const tamis_encoder *encoder;
-    char *extension; /* of the name, lower case, "" for none */
-    void *state;     /* of the encoder */
-    int pages;       /* written so far */
+    char *extension;                /* of the name, lower case, "" for none */
+    void *state;                    /* of the encoder */
+    int pages;                      /* written so far */
+    tamis_page page;                /* being written */
+    uint64_t left;                  /* pixels of it to come; 0 between pages */
+    int32_t next_x, next_y, band_h; /* place of the next part; height of its band, once known */
+    uint64_t data_at;               /* where a plain file's samples begin */
     int failed, finished;
     int level; /* of deflate; 0 = none was asked for */
     int overwrite, quality, tile, expected_pages;
@@ -49,6 +67,9 @@ tamis_status tamis_priv_writer_fail(const tamis_writer *writer, tamis_status sta
                                     const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Fails with the sink's error. */
 tamis_status tamis_priv_writer_sink_failed(const tamis_writer *writer);
+
+/* Whether what was written can be gone back to. */
+int tamis_priv_writer_seeks(const tamis_writer *writer);
 
 /* Writes bytes. Errors: WRITE. */
 tamis_status tamis_priv_writer_bytes(tamis_writer *writer, const void *data, size_t size);

@@ -145,6 +145,24 @@ TAMIS_API tamis_status tamis_writer_open(tamis_ctx *ctx, const char *path,
  * type or number of channels; the message says which formats can). */
 TAMIS_API tamis_status tamis_writer_write(tamis_writer *writer, const tamis_image *image,
                                           const tamis_meta *meta);
+/* Begins a page of that format and size, whose pixels come by parts; meta as above. Any number of
+ * parts follow, and the page ends with its last pixel. Errors: as tamis_writer_write(), and
+ * UNSUPPORTED where the format wants a page whole. */
+TAMIS_API tamis_status tamis_writer_begin(tamis_writer *writer, tamis_format format, int32_t w,
+                                          int32_t h, const tamis_meta *meta);
+/* Takes the part rect of the page; image has its size and the page's format (layouts may differ).
+ * Parts come from the top down and, where they are narrower than the page, side by side from the
+ * left in bands of one height; these must consist of whole blocks, see tamis_writer_block(), but
+ * for the page's right and lower edge. The file's bytes do not depend on the height of parts of
+ * full width, nor on the number of threads.
+ * Errors: ARGUMENT (not the part whose turn it is, another format), MEMORY, WRITE. */
+TAMIS_API tamis_status tamis_writer_part(tamis_writer *writer, tamis_rect rect,
+                                         const tamis_image *image);
+/* How parts of such a page are best cut: into multiples of *block_w x *block_h. Where *block_w is
+ * w, parts must have the full width; 0 x 0 = the format wants a page whole (PNG, JPEG; PFM into a
+ * pipe). Errors: ARGUMENT (sizes below 1). */
+TAMIS_API tamis_status tamis_writer_block(const tamis_writer *writer, tamis_format format,
+                                          int32_t w, int32_t h, int32_t *block_w, int32_t *block_h);
 /* Flushes, closes and gives the file its final name. Errors: WRITE; then nothing is left behind
  * and an older file of that name is untouched. */
 TAMIS_API tamis_status tamis_writer_finish(tamis_writer *writer);
