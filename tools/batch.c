@@ -178,6 +178,9 @@ static int start_workers(batch *b, hand *hands, int count, int *started)
 int tool_batch_run(tool_job *job, tool_tell_fn tell, void *user, const tool_file **stopped)
 {
     batch b;
+    *stopped = NULL;
+    if (job->files->count == 0)
+        return TOOL_OK;
     int count = tool_batch_workers(job), started;
     hand *hands = tool_alloc((size_t)count * sizeof(*hands));
     open_batch(&b, job);

@@ -4,16 +4,28 @@
 
 #include "summary.h"
 
+static int check_shard(tool *t)
+{
+    int index, count;
+    if (!t->options.shard || tool_shard_parse(t->options.shard, &index, &count))
+        return TOOL_OK;
+    return tool_usage_error(t, "--shard: '%s' is not a share such as 1/8, I/N with I from 1 to N",
+                            t->options.shard);
+}
+
 static int run_graph(tool *t, const tamis_graph *graph, char **names, int count)
 {
     tool_files files = {0};
     tool_job job;
     int code = tool_write_options_check(t);
     if (!code)
+        code = check_shard(t);
+    if (!code)
         code = tool_files_expand(t, names, count, &files);
     if (!code)
         code = tool_files_assign(t, &files);
     if (!code) {
+        tool_files_shard(t, &files);
         code = tool_job_start(&job, t, graph);
         job.files = &files;
         if (!code)

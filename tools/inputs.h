@@ -8,27 +8,49 @@
 typedef struct tool_file {
     char *in;
     char *out;
+    char *sub;        /* where it lies below the folder that was given, such as "a/b/"; NULL when it
+                         was not found in one */
+    int found;        /* 1: in a folder or by a glob; 0: it was named */
     uint64_t size;    /* of the input, 0 when that cannot be said */
     int64_t mtime_ns; /* when the input was changed last */
 } tool_file;
 
 typedef struct tool_files {
     tool_file *items;
-    size_t count;
+    size_t count, room;
+    int unread; /* folders below a given one that could not be read, which has been said */
 } tool_files;
 
 /* Appends the inputs that the names stand for. "-" is standard input; a name that exists is taken
- * literally; a folder stands for the pictures in it; anything else with glob characters is a glob.
+ * literally; a folder stands for the pictures in it, with --recursive also for those in folders
+ * below; anything else with glob characters is a glob.
  * A name that is nothing of this is kept, so that reading it says what is wrong.
  * Returns an exit code, having said what is wrong. */
 int tool_files_expand(tool *t, char **names, int count, tool_files *files);
 
+/* Adds a file; the pointer holds until the next one. */
+tool_file *tool_files_append(tool_files *files, const char *name);
+/* Adds the pictures of a folder, sorted. Returns an exit code, having said what is wrong. */
+int tool_files_append_folder(tool *t, const char *folder, tool_files *files);
+
 /* Gives every file its output name from -o, --in_place and --format. Refuses what would write two
- * results to one name, or a result over another file's input.
+ * results to one name, or a result over another file's input; but what was found, not named, and is
+ * the result of another is left out, and said.
  * Returns an exit code, having said what is wrong. */
 int tool_files_assign(tool *t, tool_files *files);
 
+/* Keeps this machine's share, of --shard. */
+void tool_files_shard(tool *t, tool_files *files);
+/* Reads "i/n", with 1 <= i <= n; 0 when it is something else. */
+int tool_shard_parse(const char *text, int *index, int *count);
+
+/* Makes the folders between the folder for results and the file's result. */
+tamis_status tool_make_folders(tamis_ctx *ctx, const tool_file *file);
+
 void tool_files_free(tool_files *files);
+void tool_file_free(tool_file *file);
+
+int tool_is_folder(const char *name);
 
 /* 1 when both names are the same existing file. */
 int tool_same_file(const char *a, const char *b);

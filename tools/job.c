@@ -241,7 +241,11 @@ static tamis_status write_file(tool_worker *worker, const tool_file *file, tamis
     options.format = tool_output_format(t, file->out, info->format);
     options.pages = info->pages;
     tamis_writer *writer = NULL;
-    tamis_status status = tamis_writer_open(t->ctx, file->out, &options, &writer);
+    tamis_status status = TAMIS_OK;
+    if (file->sub && *file->sub && !t->options.in_place && tool_is_folder(t->options.out))
+        status = tool_make_folders(t->ctx, file);
+    if (!status)
+        status = tamis_writer_open(t->ctx, file->out, &options, &writer);
     if (!status)
         status = tool_worker_pages(worker, reader, info, writer, report);
     double start = tool_now();

@@ -17,6 +17,13 @@ const tool_option tool_option_table[] = {
     OPTION(out, .letter = 'o', .kind = TOOL_TEXT, .arg = "OUT",
            .groups = TOOL_GROUP_WRITE | TOOL_GROUP_REPORT,
            .doc = "file, folder, template of {dir} {stem} {ext} {name}, or - for standard output"),
+    OPTION(recursive, .kind = TOOL_FLAG, .groups = TOOL_GROUP_FILTER,
+           .doc = "go into the folders below a folder, too; below a folder given by -o the results "
+                  "lie as their inputs do"),
+    OPTION(shard, .kind = TOOL_TEXT, .arg = "I/N", .groups = TOOL_GROUP_FILTER,
+           .doc =
+               "only share I, from 1, of N equal shares of the inputs, by a hash of their names: "
+               "N runs with the same inputs do each once"),
     OPTION(overwrite, .kind = TOOL_FLAG,
            .groups = TOOL_GROUP_WRITE | TOOL_GROUP_COMPARE | TOOL_GROUP_REPORT,
            .doc = "replace files that exist"),

@@ -34,6 +34,8 @@ typedef struct tool_options {
 
     const char *raw;
     const char *out;
+    int recursive;
+    const char *shard;
     int overwrite, skip_existing, in_place, dry_run, strip;
     const char *format;
     int quality, level, tiff_tile;

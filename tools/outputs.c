@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Output names: from -o and the inputs' names. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -102,16 +103,14 @@ static char *fill_template(const char *text, const name_parts *parts)
 
 static int is_folder_name(const char *name)
 {
-    struct stat st;
-    size_t length = strlen(name);
-    return name[length - 1] == '/' || (stat(name, &st) == 0 && S_ISDIR(st.st_mode));
+    return name[strlen(name) - 1] == '/' || tool_is_folder(name);
 }
 
 /* The name of one result, or NULL with a message. */
-static char *output_name(tool *t, const char *in)
+static char *output_name(tool *t, const tool_file *file)
 {
     const char *out = t->options.out;
-    name_parts parts = split(in);
+    name_parts parts = split(file->in);
     if (t->options.format) {
         free(parts.ext);
         const char *usual = tool_format_extension(t->options.format);
@@ -122,7 +121,8 @@ static char *output_name(tool *t, const char *in)
     if (is_folder_name(out)) {
         size_t length = strlen(out);
         const char *slash = out[length - 1] == '/' ? "" : "/";
-        name = tool_print_text("%s%s%s%s", out, slash, parts.stem, parts.ext);
+        name = tool_print_text("%s%s%s%s%s", out, slash, file->sub ? file->sub : "", parts.stem,
+                               parts.ext);
     } else {
         name = fill_template(out, &parts);
         if (!name)
@@ -158,9 +158,12 @@ static int check_out(tool *t, const tool_files *files)
             return tool_usage_error(t, "-o -: standard output is a terminal; redirect it");
         return TOOL_OK;
     }
-    struct stat st;
-    if (out[strlen(out) - 1] == '/' && (stat(out, &st) != 0 || !S_ISDIR(st.st_mode))) {
+    if (out[strlen(out) - 1] == '/' && !tool_is_folder(out)) {
         tool_error(t, "%s: there is no such folder to write to", out);
+        return TOOL_WRITE;
+    }
+    if (tool_is_folder(out) && access(out, W_OK | X_OK) != 0) {
+        tool_error(t, "%s: cannot write into the folder: %s", out, strerror(errno));
         return TOOL_WRITE;
     }
     if (files->count > 1 && !is_folder_name(out) && !strchr(out, '{'))
@@ -242,10 +245,8 @@ static int check_no_input_lost(tool *t, file_key *keys, size_t count)
     return TOOL_OK;
 }
 
-static int check_names(tool *t, const tool_files *files)
+static file_key *make_keys(const tool_files *files)
 {
-    if (files->count < 2)
-        return TOOL_OK;
     file_key *keys = tool_alloc(files->count * sizeof(*keys));
     for (size_t i = 0; i < files->count; i++) {
         struct stat st = {0};
@@ -254,12 +255,65 @@ static int check_names(tool *t, const tool_files *files)
         keys[i] =
             (file_key){canonical(files->items[i].out), st.st_dev, st.st_ino, &files->items[i]};
     }
+    return keys;
+}
+
+static void free_keys(file_key *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(keys[i].key);
+    free(keys);
+}
+
+/* Marks files that were found and are the results of others: those of a run before. */
+static size_t mark_results(tool *t, tool_files *files, char *marks)
+{
+    file_key *keys = make_keys(files);
+    size_t marked = 0;
+    qsort(keys, files->count, sizeof(*keys), by_input);
+    for (size_t i = 0; i < files->count; i++) {
+        const tool_file *file = &files->items[i];
+        struct stat st;
+        if (stat(file->out, &st) != 0 || tool_same_file(file->in, file->out))
+            continue;
+        file_key wanted = {.dev = st.st_dev, .ino = st.st_ino};
+        const file_key *hit = bsearch(&wanted, keys, files->count, sizeof(*keys), by_input);
+        if (!hit || !hit->file->found || marks[hit->file - files->items])
+            continue;
+        tool_detail(t, "%s: left out, it is the result of %s", hit->file->in, file->in);
+        marks[hit->file - files->items] = 1;
+        marked++;
+    }
+    free_keys(keys, files->count);
+    return marked;
+}
+
+static void leave_out_results(tool *t, tool_files *files)
+{
+    char *marks = tool_alloc(files->count);
+    size_t kept = 0, marked = mark_results(t, files, marks);
+    if (marked)
+        tool_note(t, "%zu files left out, for they are results of others%s", marked,
+                  t->options.verbose ? "" : " (-v names them)");
+    for (size_t i = 0; i < files->count; i++) {
+        if (marks[i])
+            tool_file_free(&files->items[i]);
+        else
+            files->items[kept++] = files->items[i];
+    }
+    files->count = kept;
+    free(marks);
+}
+
+static int check_names(tool *t, const tool_files *files)
+{
+    if (files->count < 2)
+        return TOOL_OK;
+    file_key *keys = make_keys(files);
     int code = check_outputs_differ(t, keys, files->count);
     if (!code && (t->options.overwrite || t->options.in_place))
         code = check_no_input_lost(t, keys, files->count);
-    for (size_t i = 0; i < files->count; i++)
-        free(keys[i].key);
-    free(keys);
+    free_keys(keys, files->count);
     return code;
 }
 
@@ -286,9 +340,10 @@ int tool_files_assign(tool *t, tool_files *files)
         if (t->options.in_place || strcmp(t->options.out, "-") == 0)
             file->out = tool_copy_text(t->options.in_place ? file->in : "-");
         else
-            file->out = output_name(t, file->in);
+            file->out = output_name(t, file);
         if (!file->out)
             return TOOL_USAGE;
     }
+    leave_out_results(t, files);
     return check_names(t, files);
 }

@@ -114,7 +114,7 @@ static int exit_code(const summary *s, const tool_file *stopped)
     if (tool_canceled())
         return TOOL_INTERRUPTED;
     if (!s->failed)
-        return TOOL_OK;
+        return s->job->files->unread ? TOOL_SOME_FAILED : TOOL_OK;
     if (stopped)
         return TOOL_WRITE;
     return s->job->files->count == 1 ? s->code : TOOL_SOME_FAILED;
@@ -126,6 +126,8 @@ static int print_json(summary *s, int code)
     char *chain = tool_graph_text(s->job->graph);
     json_t *o = tool_json_new(t);
     json_object_set_new(o, "chain", tool_json_text(chain));
+    if (t->options.shard)
+        json_object_set_new(o, "shard", json_string(t->options.shard));
     json_object_set_new(o, "device", s->device[0] ? json_string(s->device) : json_null());
     json_object_set_new(o, "cpu", json_string(tamis_ctx_cpu(t->ctx)));
     json_object_set_new(o, "threads", json_integer(tamis_ctx_threads(t->ctx)));

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pictures in folders, and folders for results. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "inputs.h"
+
+/* A folder's files count as pictures by their extension; what they are is found by content. */
+static int looks_like_picture(const char *name)
+{
+    static const char *const extensions[] = {"png", "jpg", "jpeg", "jpe", "tif", "tiff", "pgm",
+                                             "ppm", "pbm", "pnm",  "pam", "pfm", "npy",  NULL};
+    const char *dot = strrchr(name, '.');
+    for (int i = 0; dot && extensions[i]; i++) {
+        if (strcasecmp(dot + 1, extensions[i]) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+int tool_is_folder(const char *name)
+{
+    struct stat st;
+    return stat(name, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static int is_link(const char *name)
+{
+    struct stat st;
+    return lstat(name, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* Why the walk does not go into a folder that it has met, or NULL. */
+static const char *why_not_into(const tool *t, const char *name)
+{
+    if (!t->options.recursive)
+        return "a folder; --recursive goes into it";
+    if (is_link(name))
+        return "a link to a folder";
+    if (t->options.out && tool_same_file(name, t->options.out))
+        return "the folder for the results";
+    return NULL;
+}
+
+static int walk(tool *t, const char *folder, const char *sub, tool_files *files);
+
+/* One entry of a folder; sub is where that folder lies below the one that was given. */
+static void take_entry(tool *t, const char *path, const char *base, const char *sub,
+                       tool_files *files)
+{
+    int folder = tool_is_folder(path);
+    const char *why = NULL;
+    if (strcmp(base, ".") == 0 || strcmp(base, "..") == 0)
+        return;
+    if (base[0] == '.')
+        why = "hidden";
+    else if (folder)
+        why = why_not_into(t, path);
+    else if (!looks_like_picture(base))
+        why = "not a picture by its name";
+    if (why) {
+        tool_detail(t, "%s: left out, %s", path, why);
+    } else if (folder) {
+        char *below = tool_print_text("%s%s/", sub, base);
+        files->unread += walk(t, path, below, files) != TOOL_OK;
+        free(below);
+    } else {
+        tool_file *file = tool_files_append(files, path);
+        file->sub = tool_copy_text(sub);
+        file->found = 1;
+    }
+}
+
+static int walk(tool *t, const char *folder, const char *sub, tool_files *files)
+{
+    struct dirent **entries;
+    int n = scandir(folder, &entries, NULL, alphasort);
+    if (n < 0) {
+        tool_error(t, "%s: cannot read the folder: %s", folder, strerror(errno));
+        return TOOL_READ;
+    }
+    const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
+    for (int i = 0; i < n; i++) {
+        char *path = tool_print_text("%s%s%s", folder, slash, entries[i]->d_name);
+        take_entry(t, path, entries[i]->d_name, sub, files);
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    return TOOL_OK;
+}
+
+int tool_files_append_folder(tool *t, const char *folder, tool_files *files)
+{
+    size_t before = files->count;
+    int code = walk(t, folder, "", files);
+    if (code || files->count > before)
+        return code;
+    tool_error(t, "%s: the folder holds no pictures%s", folder,
+               t->options.recursive ? "" : "; --recursive looks into those below it");
+    return TOOL_READ;
+}
+
+tamis_status tool_make_folders(tamis_ctx *ctx, const tool_file *file)
+{
+    size_t base = strlen(file->out) - strlen(strrchr(file->out, '/'));
+    char *path = tool_copy_text(file->out);
+    tamis_status status = TAMIS_OK;
+    for (size_t i = base + 1 - strlen(file->sub); !status && i <= base; i++) {
+        if (path[i] != '/')
+            continue;
+        path[i] = '\0';
+        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+            status = tamis_ctx_fail(ctx, TAMIS_ERR_WRITE, "%s: cannot make the folder: %s", path,
+                                    strerror(errno));
+        path[i] = '/';
+    }
+    free(path);
+    return status;
+}
