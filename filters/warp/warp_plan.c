@@ -150,6 +150,9 @@ static tamis_status fit(tamis_node *node, const struct warp_wish *wish, const do
 
 /* ---- what a part of the output needs */
 
+/* Vectors read so many pixels from the first that they use. */
+enum { VECTOR_W = 16, VECTOR_H = 8 };
+
 static int reach(tamis_interp interp)
 {
     return interp == TAMIS_INTERP_LANCZOS3 ? 3 : interp == TAMIS_INTERP_CUBIC ? 2 : 1;
@@ -158,8 +161,12 @@ static int reach(tamis_interp interp)
 /* lo .. hi of one axis, as the border takes it into the image. */
 static void inside(tamis_border border, double lo, double hi, int32_t n, int64_t *from, int *count)
 {
-    int over = !(lo >= 0 && hi <= n - 1);
-    if (over && border != TAMIS_BORDER_REPLICATE && border != TAMIS_BORDER_CONSTANT) {
+    int over = !(lo >= 0 && hi <= n - 1), mirrors = border <= TAMIS_BORDER_REFLECT;
+    if (over && mirrors && lo > -n && hi < 2 * (double)n - 1 && (lo >= 0 || hi <= n - 1)) {
+        double low = 2 * (double)(n - 1) - hi; /* of REFLECT101; a pixel less of the other */
+        hi = lo < 0 && -lo > hi ? -lo : hi;
+        lo = low < lo ? low : lo;
+    } else if (over && border != TAMIS_BORDER_REPLICATE && border != TAMIS_BORDER_CONSTANT) {
         lo = 0;
         hi = n - 1;
     }
@@ -183,7 +190,7 @@ static tamis_box need(const void *coef, tamis_rect part)
     double more = reach(c->interp) + 1;
     for (int axis = 0; axis < 2; axis++) {
         lo[axis] = floor(lo[axis]) - more;
-        hi[axis] = ceil(hi[axis]) + more;
+        hi[axis] = ceil(hi[axis]) + more + (axis ? VECTOR_H : VECTOR_W);
     }
     inside(c->border, lo[0], hi[0], c->w, &box.x, &box.w);
     inside(c->border, lo[1], hi[1], c->h, &box.y, &box.h);

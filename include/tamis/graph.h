@@ -90,6 +90,11 @@ TAMIS_API tamis_halo tamis_plan_halo(const tamis_plan *plan);
  * Errors: ARGUMENT. */
 TAMIS_API tamis_status tamis_plan_need(const tamis_plan *plan, tamis_rect rect, tamis_rect *out);
 
+/* The part of the guide image that the part rect of the result depends on. Errors: ARGUMENT (also
+ * when the plan was made without a guide). */
+TAMIS_API tamis_status tamis_plan_need_guide(const tamis_plan *plan, tamis_rect rect,
+                                             tamis_rect *out);
+
 /* How many frames before and after the current one a run may read; 0 without temporal filters. */
 TAMIS_API int tamis_plan_frames(const tamis_plan *plan);
 
@@ -121,6 +126,12 @@ typedef struct tamis_run_options {
      * the current one (ignored: it is src) and those after, oldest first; NULL where the sequence
      * has none. NULL = src stands alone. */
     const tamis_image *const *frames;
+    /* The part of the input that src and the frames hold, where it is not all of it; they have its
+     * size. It must contain what tamis_plan_need() tells of the part of the result that is asked
+     * for. The bits are those that the whole input would give. NULL = they hold all. */
+    const tamis_rect *window;
+    /* The same for the guide and tamis_plan_need_guide(). NULL = it is there as a whole. */
+    const tamis_rect *guide_window;
 } tamis_run_options;
 
 /* Filters src into dst. src has the plan's input format and size, dst its result format and size

@@ -115,7 +115,8 @@ typedef struct tamis_node {
     int32_t out_w, out_h;   /* size of the output; preset 0: that of the input, less with VALID */
     /* The part of the input that a part of the output needs, where it is not halo around the same
      * place: any box whose size depends on that of the part and, by a pixel at most, on its
-     * place. With gather it must lie inside the input, and NULL means all of it. */
+     * place. With gather it must lie inside the input and hold whatever kernels read there, used
+     * or not, and NULL means all of it. */
     tamis_box (*need)(const void *coef, tamis_rect part);
     int gather;       /* 1: reads its input anywhere; coordinates and borders are its own */
     int frames;       /* frames it reads before and after; preset 0 */

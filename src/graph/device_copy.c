@@ -58,6 +58,17 @@ tamis_rect tamis_priv_with_slack(tamis_rect r, int32_t w, int32_t h)
     return (tamis_rect){r.x - left, r.y - top, r.w + left + right, r.h + top + bottom};
 }
 
+tamis_rect tamis_priv_rect_common(tamis_rect a, tamis_rect b)
+{
+    int32_t x = a.x > b.x ? a.x : b.x, y = a.y > b.y ? a.y : b.y;
+    return (tamis_rect){x, y, smaller(a.x + a.w, b.x + b.w) - x, smaller(a.y + a.h, b.y + b.h) - y};
+}
+
+int tamis_priv_rect_is_same(tamis_rect a, tamis_rect b)
+{
+    return a.x == b.x && a.y == b.y && a.w == b.w && a.h == b.h;
+}
+
 void tamis_priv_held_drop(tamis_session *s, tamis_held *h)
 {
     if (h->block)
@@ -119,14 +130,15 @@ static void make_copy(tamis_pool *pool, const tamis_image *image, int p, int32_t
                          .user = pool};
 }
 
-tamis_status tamis_priv_held_upload(tamis_session *s, const tamis_image *image, tamis_rect part,
-                                    tamis_held *out)
+tamis_status tamis_priv_held_upload(tamis_session *s, const tamis_image *image, tamis_rect window,
+                                    int32_t w, int32_t h, tamis_rect part, tamis_held *out)
 {
     tamis_gpu_copy copy;
-    part = tamis_priv_with_slack(part, image->w, image->h);
+    part = tamis_priv_with_slack(part, w, h);
     TAMIS_TRY(tamis_priv_held_make(s, image->format, part, 1, out));
+    part = tamis_priv_rect_common(part, window); /* slack may be missing there */
     for (int p = 0; p < tamis_image_planes(image); p++) {
-        make_copy(s->plan->ctx->pool, image, p, 0, 0, out, part, &copy);
+        make_copy(s->plan->ctx->pool, image, p, window.x, window.y, out, part, &copy);
         TAMIS_TRY(s->device->backend->upload(s->device->gpu, s->stream, &copy, &s->fault));
     }
     return TAMIS_OK;

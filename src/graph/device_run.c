@@ -51,11 +51,6 @@ static void drop_sequence(tamis_session *s, struct sequence *q)
         tamis_priv_held_drop(s, &q->frame[f]);
 }
 
-static int same_rect(tamis_rect a, tamis_rect b)
-{
-    return a.x == b.x && a.y == b.y && a.w == b.w && a.h == b.h;
-}
-
 /* Replaces the input of step k by its output; the last step's goes to dst where it fits there. */
 static tamis_status advance(tamis_session *s, int k, struct sequence *q, const tamis_held *guide,
                             const tamis_held *dst, tamis_rect rect)
@@ -69,7 +64,7 @@ static tamis_status advance(tamis_session *s, int k, struct sequence *q, const t
         const tamis_held *now = &q->frame[f + step->node.frames];
         if (!now->count)
             continue;
-        if (k == plan->count - 1 && same_rect(s->parts[k + 1], rect)) {
+        if (k == plan->count - 1 && tamis_priv_rect_is_same(s->parts[k + 1], rect)) {
             *out = *dst;
             out->block = NULL;
         } else {
@@ -93,7 +88,7 @@ static tamis_status run_steps(tamis_session *s, struct sequence *q, const tamis_
     tamis_status status = TAMIS_OK;
     for (int k = 0; k < plan->count && status == TAMIS_OK && !tamis_priv_device_stopped(s); k++)
         status = advance(s, k, q, guide, dst, rect);
-    int direct = plan->count > 0 && same_rect(s->parts[plan->count], rect);
+    int direct = plan->count > 0 && tamis_priv_rect_is_same(s->parts[plan->count], rect);
     if (status == TAMIS_OK && !direct && !tamis_priv_device_stopped(s))
         status =
             tamis_priv_held_convert(s, &q->frame[q->around], dst, rect, 0, TAMIS_GPU_ALPHA_KEEP);
@@ -109,6 +104,18 @@ static const tamis_image *frame_at(const tamis_session *s, const tamis_image *sr
     return f == 0 ? src : s->options->frames ? s->options->frames[i] : NULL;
 }
 
+/* The part of a picture that an image of the caller's holds. */
+static tamis_rect window_of(const tamis_image *image, const tamis_rect *window)
+{
+    return window ? *window : (tamis_rect){0, 0, image->w, image->h};
+}
+
+static tamis_held held_there(const tamis_image *image, const tamis_rect *window)
+{
+    tamis_rect w = window_of(image, window);
+    return tamis_priv_held_of_image(image, w.x, w.y);
+}
+
 static tamis_status run_there(tamis_session *s, const tamis_image *src, tamis_rect rect,
                               const tamis_image *dst)
 {
@@ -116,9 +123,9 @@ static tamis_status run_there(tamis_session *s, const tamis_image *src, tamis_re
     tamis_held guide = {0}, result = tamis_priv_held_of_image(dst, rect.x, rect.y);
     for (int f = -q.around; f <= q.around; f++)
         if (frame_at(s, src, f))
-            q.frame[q.around + f] = tamis_priv_held_of_image(frame_at(s, src, f), 0, 0);
+            q.frame[q.around + f] = held_there(frame_at(s, src, f), s->options->window);
     if (s->options->guide)
-        guide = tamis_priv_held_of_image(s->options->guide, 0, 0);
+        guide = held_there(s->options->guide, s->options->guide_window);
     plan_parts(s, rect);
     return run_steps(s, &q, &guide, &result, rect);
 }
@@ -138,7 +145,8 @@ static tamis_status take_shared(tamis_session *s, const tamis_image *image, int 
         tamis_held held = {0};
         frame->state = TAMIS_SHARED_COMING;
         pthread_mutex_unlock(w->mutex);
-        status = tamis_priv_held_upload(s, image, (tamis_rect){0, 0, image->w, image->h}, &held);
+        tamis_rect all = {0, 0, image->w, image->h};
+        status = tamis_priv_held_upload(s, image, all, image->w, image->h, all, &held);
         if (status == TAMIS_OK) /* streams of other runs know nothing of this one */
             status = s->device->backend->wait(s->device->gpu, s->stream, &s->fault);
         if (status != TAMIS_OK)
@@ -158,7 +166,8 @@ static tamis_status upload_frame(tamis_session *s, const tamis_image *image, int
 {
     if (s->window)
         return take_shared(s, image, f, out);
-    return tamis_priv_held_upload(s, image, s->parts[0], out);
+    return tamis_priv_held_upload(s, image, window_of(image, s->options->window), s->plan->w,
+                                  s->plan->h, s->parts[0], out);
 }
 
 static tamis_status upload_inputs(tamis_session *s, const tamis_image *src, struct sequence *q,
@@ -171,7 +180,9 @@ static tamis_status upload_inputs(tamis_session *s, const tamis_image *src, stru
     if (!s->options->guide)
         return TAMIS_OK;
     tamis_rect part = plan->steps[0].node.guide_is_map ? s->parts[1] : s->parts[0];
-    return tamis_priv_held_upload(s, s->options->guide, part, guide);
+    return tamis_priv_held_upload(s, s->options->guide,
+                                  window_of(s->options->guide, s->options->guide_window),
+                                  plan->guide_w, plan->guide_h, part, guide);
 }
 
 /* The part `rect` of the result, which goes to its place in dst; (x, y) is dst's corner. */

@@ -8,14 +8,16 @@
 static tamis_status as_wanted(tamis_session *s, const tamis_held *in, tamis_type type,
                               int premultiply, tamis_rect part, tamis_held *out)
 {
+    tamis_rect there = tamis_priv_rect_common(part, in->box); /* a window may have no slack */
     *out = *in;
     out->block = NULL;
-    if (in->format.type == type && !premultiply && tamis_priv_held_is_aligned(in))
+    if (in->format.type == type && !premultiply && tamis_priv_held_is_aligned(in) &&
+        tamis_priv_rect_is_same(there, part))
         return TAMIS_OK;
     tamis_format format = in->format;
     format.type = type;
     TAMIS_TRY(tamis_priv_held_make(s, format, part, in->count, out));
-    return tamis_priv_held_convert(s, in, out, part, 0,
+    return tamis_priv_held_convert(s, in, out, there, 0,
                                    premultiply ? TAMIS_GPU_ALPHA_MULTIPLY : TAMIS_GPU_ALPHA_KEEP);
 }
 

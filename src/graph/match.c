@@ -105,24 +105,58 @@ tamis_status tamis_priv_rect_check(tamis_ctx *ctx, const char *what, tamis_rect 
                            rect.h, rect.x, rect.y, w, h);
 }
 
-static tamis_status check_guide(const tamis_plan *plan, const tamis_image *guide)
+static int contains(tamis_rect outer, tamis_rect inner)
 {
-    if (plan->has_guide != (guide != NULL))
-        return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT, "run: the plan was made %s a guide",
-                               plan->has_guide ? "with" : "without");
-    return guide ? check_image(plan, "the guide", guide, plan->guide, plan->guide_w, plan->guide_h)
-                 : TAMIS_OK;
+    if (inner.w < 1 || inner.h < 1)
+        return 1;
+    return inner.x >= outer.x && inner.y >= outer.y &&
+           (int64_t)inner.x + inner.w <= (int64_t)outer.x + outer.w &&
+           (int64_t)inner.y + inner.h <= (int64_t)outer.y + outer.h;
 }
 
-static tamis_status check_frames(const tamis_plan *plan, const tamis_image *dst,
-                                 const tamis_image *const *frames)
+/* Whether a window on a picture lies in it and has what a run needs of it. */
+static tamis_status check_window(const tamis_plan *plan, const char *what, tamis_rect window,
+                                 tamis_rect whole, tamis_rect need)
+{
+    if (window.w < 1 || window.h < 1 || !contains(whole, window))
+        return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
+                               "run: %s of %dx%d at (%d, %d) leaves the picture of %dx%d", what,
+                               window.w, window.h, window.x, window.y, whole.w, whole.h);
+    if (!contains(window, need))
+        return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
+                               "run: %s of %dx%d at (%d, %d) does not hold all that the result "
+                               "depends on, %dx%d at (%d, %d)",
+                               what, window.w, window.h, window.x, window.y, need.w, need.h, need.x,
+                               need.y);
+    return TAMIS_OK;
+}
+
+static tamis_status check_guide(const tamis_plan *plan, tamis_rect rect,
+                                const tamis_run_options *options)
+{
+    tamis_rect all = {0, 0, plan->guide_w, plan->guide_h}, held = all;
+    if (plan->has_guide != (options->guide != NULL))
+        return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT, "run: the plan was made %s a guide",
+                               plan->has_guide ? "with" : "without");
+    if (!options->guide)
+        return TAMIS_OK;
+    if (options->guide_window) {
+        held = *options->guide_window;
+        TAMIS_TRY(check_window(plan, "the guide's window", held, all,
+                               tamis_priv_plan_need_guide(plan, rect)));
+    }
+    return check_image(plan, "the guide", options->guide, plan->guide, held.w, held.h);
+}
+
+static tamis_status check_frames(const tamis_plan *plan, const tamis_image *src,
+                                 const tamis_image *dst, const tamis_image *const *frames)
 {
     char what[32];
     for (int i = 0; frames && i <= 2 * plan->frames; i++) {
         if (!frames[i] || i == plan->frames)
             continue;
         snprintf(what, sizeof what, "frame %d", i - plan->frames);
-        TAMIS_TRY(check_image(plan, what, frames[i], plan->in, plan->w, plan->h));
+        TAMIS_TRY(check_image(plan, what, frames[i], plan->in, src->w, src->h));
         TAMIS_TRY(check_overlap(plan, what, frames[i], dst));
     }
     return TAMIS_OK;
@@ -172,15 +206,20 @@ tamis_status tamis_priv_run_check(const tamis_plan *plan, const tamis_image *src
                                   const tamis_image *dst, const tamis_run_options *options)
 {
     int32_t w, h;
-    TAMIS_TRY(check_image(plan, "the source", src, plan->in, plan->w, plan->h));
+    tamis_rect all = {0, 0, plan->w, plan->h}, held = all;
     tamis_plan_size(plan, &w, &h);
     TAMIS_TRY(tamis_priv_rect_check(plan->ctx, "run", rect, w, h));
+    if (options->window) {
+        held = *options->window;
+        TAMIS_TRY(check_window(plan, "the window", held, all, tamis_priv_plan_need(plan, rect)));
+    }
+    TAMIS_TRY(check_image(plan, "the source", src, plan->in, held.w, held.h));
     TAMIS_TRY(check_image(plan, "the destination", dst, tamis_plan_format(plan), rect.w, rect.h));
     TAMIS_TRY(check_rows(plan, dst));
-    TAMIS_TRY(check_guide(plan, options->guide));
+    TAMIS_TRY(check_guide(plan, rect, options));
     TAMIS_TRY(check_places(plan, src, dst, options));
     TAMIS_TRY(check_overlap(plan, "the source", src, dst));
     if (options->guide)
         TAMIS_TRY(check_overlap(plan, "the guide", options->guide, dst));
-    return check_frames(plan, dst, options->frames);
+    return check_frames(plan, src, dst, options->frames);
 }

@@ -87,10 +87,11 @@ tamis_rect tamis_priv_segment_part(const tamis_plan *plan, const tamis_segment *
     return (tamis_rect){0, 0, part.w, part.h};
 }
 
-tamis_rect tamis_priv_segment_need(const tamis_plan *plan, const tamis_segment *segment,
-                                   tamis_rect part)
+/* The part of what goes into step `first`, at or after the segment's first. */
+static tamis_rect need_from(const tamis_plan *plan, const tamis_segment *segment, int first,
+                            tamis_rect part)
 {
-    for (int k = segment->end - 1; k >= segment->first; k--) {
+    for (int k = segment->end - 1; k >= first; k--) {
         const tamis_step *s = &plan->steps[k];
         tamis_box box = tamis_priv_step_need(s, part);
         if (!s->node.gather)
@@ -98,6 +99,33 @@ tamis_rect tamis_priv_segment_need(const tamis_plan *plan, const tamis_segment *
         part = (tamis_rect){(int32_t)box.x, (int32_t)box.y, box.w, box.h};
     }
     return part;
+}
+
+tamis_rect tamis_priv_segment_need(const tamis_plan *plan, const tamis_segment *segment,
+                                   tamis_rect part)
+{
+    return need_from(plan, segment, segment->first, part);
+}
+
+/* The part of the first segment's result that has to be computed for one of the plan's. */
+static tamis_rect first_part(const tamis_plan *plan, tamis_rect part)
+{
+    for (int i = plan->segment_count - 1; i > 0; i--) {
+        const tamis_segment *segment = &plan->segments[i];
+        part = tamis_priv_segment_need(plan, segment, tamis_priv_segment_part(plan, segment, part));
+    }
+    return tamis_priv_segment_part(plan, plan->segments, part);
+}
+
+tamis_rect tamis_priv_plan_need(const tamis_plan *plan, tamis_rect part)
+{
+    return tamis_priv_segment_need(plan, plan->segments, first_part(plan, part));
+}
+
+tamis_rect tamis_priv_plan_need_guide(const tamis_plan *plan, tamis_rect part)
+{
+    int is_map = plan->steps[0].node.guide_is_map; /* of the size of the first step's output */
+    return need_from(plan, plan->segments, is_map, first_part(plan, part));
 }
 
 /* ---- the whole */
@@ -277,11 +305,21 @@ tamis_status tamis_plan_need(const tamis_plan *plan, tamis_rect rect, tamis_rect
     int32_t w, h;
     tamis_plan_size(plan, &w, &h);
     TAMIS_TRY(tamis_priv_rect_check(plan->ctx, "need", rect, w, h));
-    for (int i = plan->segment_count - 1; i >= 0; i--) {
-        const tamis_segment *segment = &plan->segments[i];
-        rect = tamis_priv_segment_need(plan, segment, tamis_priv_segment_part(plan, segment, rect));
-    }
-    *out = rect;
+    *out = tamis_priv_plan_need(plan, rect);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_plan_need_guide(const tamis_plan *plan, tamis_rect rect, tamis_rect *out)
+{
+    TAMIS_REQUIRE(NULL, plan);
+    TAMIS_REQUIRE(plan->ctx, out);
+    int32_t w, h;
+    if (!plan->has_guide)
+        return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
+                               "need: the plan was made without a guide");
+    tamis_plan_size(plan, &w, &h);
+    TAMIS_TRY(tamis_priv_rect_check(plan->ctx, "need", rect, w, h));
+    *out = tamis_priv_plan_need_guide(plan, rect);
     return TAMIS_OK;
 }
 

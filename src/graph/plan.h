@@ -130,4 +130,8 @@ tamis_rect tamis_priv_segment_part(const tamis_plan *plan, const tamis_segment *
 tamis_rect tamis_priv_segment_need(const tamis_plan *plan, const tamis_segment *segment,
                                    tamis_rect part);
 
+/* The part of the plan's input, and of its guide, that a part of its result depends on. */
+tamis_rect tamis_priv_plan_need(const tamis_plan *plan, tamis_rect part);
+tamis_rect tamis_priv_plan_need_guide(const tamis_plan *plan, tamis_rect part);
+
 #endif

@@ -13,9 +13,9 @@ static int smaller(int a, int b)
 
 /* Bytes between rows that may be more than padding are left alone: another thread may write them.
  */
-tamis_source tamis_priv_source_of_image(const tamis_image *image)
+tamis_source tamis_priv_source_of_image(const tamis_image *image, int32_t x, int32_t y)
 {
-    tamis_source s = {.w = image->w, .h = image->h, .between = 1};
+    tamis_source s = {.x = x, .y = y, .w = image->w, .h = image->h, .between = 1};
     size_t bytes = (size_t)image->w * tamis_priv_pixel_bytes(&image->format);
     for (int p = 0; p < tamis_image_planes(image); p++) {
         size_t stride = (size_t)(image->stride[p] < 0 ? -image->stride[p] : image->stride[p]);
@@ -53,7 +53,7 @@ static void load_guide(const tamis_pass *pass, const tamis_step *s, const tamis_
                        tamis_rect part, tamis_box need, tamis_tile *tile)
 {
     const void **rows[TAMIS_MAX_CHANNELS];
-    tamis_source source = tamis_priv_source_of_image(pass->guide);
+    tamis_source source = tamis_priv_source_of_image(pass->guide, pass->guide_x, pass->guide_y);
     if (s->node.guide_is_map)
         need = (tamis_box){part.x, part.y, part.w, part.h};
     set_rows(slot, s->guide_rows, s->guide.planes, rows);
@@ -212,7 +212,7 @@ static tamis_surface moved(tamis_format format, const tamis_surface *surface, in
     return d;
 }
 
-/* Most of a tile can be read in place; only what reaches over the image's left or right side needs
+/* Most of a tile can be read in place; only what reaches over the source's left or right side needs
  * padded copies. Cuts the tile's columns into at most three parts: cuts[i] .. cuts[i+1]. */
 static int cut_columns(const tamis_step *s, const tamis_source *source, tamis_rect part, int *cuts)
 {
@@ -220,8 +220,8 @@ static int cut_columns(const tamis_step *s, const tamis_source *source, tamis_re
     int64_t least = 2 * ((tamis_priv_fetch_slack(s->fetch.work) + px - 1) / px);
     int64_t slack = source->between ? 0 : least / 2;
     int64_t shift = s->node.border == TAMIS_BORDER_VALID ? s->node.halo.left : 0;
-    int64_t first = slack + s->node.halo.left - shift;
-    int64_t last = source->w - slack - s->node.halo.right - shift;
+    int64_t first = source->x + slack + s->node.halo.left - shift;
+    int64_t last = source->x + source->w - slack - s->node.halo.right - shift;
     int64_t from = first > part.x ? first - part.x : 0;
     int64_t to = last - part.x < part.w ? last - part.x : part.w;
     int n = 0;
@@ -246,7 +246,7 @@ static void run_first_step(const tamis_pass *pass, const tamis_slot *slot, int f
     for (int f = -s->node.frames; f <= s->node.frames; f++) {
         const tamis_image *image = frame_at(pass, frame + f);
         inputs[s->node.frames + f].source =
-            image ? tamis_priv_source_of_image(image) : (tamis_source){0};
+            image ? tamis_priv_source_of_image(image, pass->src_x, pass->src_y) : (tamis_source){0};
     }
     const tamis_source *now = &inputs[s->node.frames].source;
     int parts = in_place && !s->node.need ? cut_columns(s, now, part, cuts) : 1;
@@ -261,16 +261,26 @@ static void run_first_step(const tamis_pass *pass, const tamis_slot *slot, int f
     }
 }
 
+/* Where pixel (0, 0) of a plane would be whose pixel (x, y) is the image's first: nowhere in memory
+ * perhaps, so it is found in numbers. */
+static const void *origin_of(const tamis_image *image, int p, int32_t x, int32_t y)
+{
+    uintptr_t before = (uintptr_t)y * (uintptr_t)image->stride[p] +
+                       (uintptr_t)x * tamis_priv_pixel_bytes(&image->format);
+    return (const void *)((uintptr_t)image->data[p] - before);
+}
+
 /* A step that reads the source anywhere. */
 static void run_gather(const tamis_pass *pass, const tamis_slot *slot, tamis_rect part,
                        const tamis_surface *dst)
 {
     const tamis_step *s = &pass->plan->steps[pass->segment->first];
     const tamis_image *image = s->convert_in ? &s->prepared : pass->src;
-    tamis_whole whole = {.w = image->w, .h = image->h};
+    int32_t x = s->convert_in ? 0 : pass->src_x, y = s->convert_in ? 0 : pass->src_y;
+    tamis_whole whole = {.w = s->node.w, .h = s->node.h};
     tamis_tile tile = {.whole = &whole};
     for (int p = 0; p < s->fetch.planes; p++) {
-        whole.data[p] = image->data[p];
+        whole.data[p] = origin_of(image, p, x, y);
         whole.stride[p] = image->stride[p];
         whole.outside[p] = s->outside[p];
     }

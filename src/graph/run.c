@@ -12,7 +12,7 @@ struct run {
     const tamis_run_options *options;
     tamis_pass pass;
     int64_t tiles_x, tiles_y, group; /* tiles in a row, in a column, of an item */
-    tamis_rect prepared;             /* the part of the source that is prepared, by rows */
+    tamis_rect prepared;             /* the part of the source that is prepared */
     int64_t done, total;             /* units of progress of the segments before, and of all */
 };
 
@@ -78,9 +78,10 @@ static int64_t count_items(const tamis_plan *plan, const tamis_segment *segment,
 static void copy_tile(const tamis_pass *pass, tamis_rect part)
 {
     tamis_ctx *ctx = pass->plan->ctx;
+    tamis_rect from = {part.x - pass->src_x, part.y - pass->src_y, part.w, part.h};
     tamis_rect to = {part.x - pass->rect.x, part.y - pass->rect.y, part.w, part.h};
     tamis_image from_view, to_view;
-    tamis_image_view(ctx, pass->src, part, &from_view);
+    tamis_image_view(ctx, pass->src, from, &from_view);
     tamis_image_view(ctx, pass->dst, to, &to_view);
     tamis_image_copy(ctx, &from_view, &to_view);
 }
@@ -149,15 +150,16 @@ static void prepare_rows(void *user, void *local, int64_t index)
     const tamis_pass *pass = &r->pass;
     const tamis_step *s = &r->plan->steps[pass->segment->first];
     const tamis_image *to = &s->prepared;
-    tamis_source source = tamis_priv_source_of_image(pass->src);
+    tamis_source source = tamis_priv_source_of_image(pass->src, pass->src_x, pass->src_y);
+    size_t left = (size_t)r->prepared.x * tamis_priv_pixel_bytes(&to->format);
     (void)local;
     int32_t first = (int32_t)index * PREPARE_ROWS;
     int32_t count = smaller(PREPARE_ROWS, r->prepared.h - first);
     for (int32_t y = r->prepared.y + first; count-- > 0; y++) {
         void *rows[TAMIS_MAX_CHANNELS];
         for (int p = 0; p < s->fetch.planes; p++)
-            rows[p] = tamis_image_row(to, p, y);
-        tamis_priv_fetch_row(&s->fetch, &source, y, rows);
+            rows[p] = (char *)tamis_image_row(to, p, y) + left;
+        tamis_priv_fetch_row(&s->fetch, &source, r->prepared.x, y, (size_t)r->prepared.w, rows);
     }
 }
 
@@ -205,12 +207,20 @@ static void plan_parts(const tamis_plan *plan, tamis_rect rect, tamis_rect *part
 static void run_segment(struct run *r, const tamis_segment *segment, const tamis_image *src,
                         const tamis_image *dst, tamis_rect part)
 {
+    static const tamis_rect all = {0};
+    const tamis_run_options *options = r->options;
     int is_first = segment == r->plan->segments;
+    const tamis_rect *window = is_first && options->window ? options->window : &all;
+    const tamis_rect *guided = options->guide_window ? options->guide_window : &all;
     r->pass = (tamis_pass){.plan = r->plan,
                            .segment = segment,
                            .src = src,
-                           .guide = r->options->guide,
-                           .frames = is_first && r->plan->frames ? r->options->frames : NULL,
+                           .guide = options->guide,
+                           .frames = is_first && r->plan->frames ? options->frames : NULL,
+                           .src_x = window->x,
+                           .src_y = window->y,
+                           .guide_x = guided->x,
+                           .guide_y = guided->y,
                            .dst = dst,
                            .rect = part,
                            .src_aligned = tamis_priv_is_aligned(src),

@@ -20,6 +20,8 @@ typedef struct tamis_pass {
     /* Frames before and after src, NULL where there are none; frames[0] is plan->frames before.
      * NULL without temporal filters. */
     const tamis_image *const *frames;
+    /* The pixel of the whole that is the first of src and of the frames, and of the guide. */
+    int32_t src_x, src_y, guide_x, guide_y;
     const tamis_image *dst;
     tamis_rect rect; /* of the segment's result; dst's top left pixel is its corner */
     int src_aligned, dst_aligned;
@@ -31,8 +33,8 @@ int tamis_priv_is_aligned(const tamis_image *image);
 /* Bytes from one pixel to the next in a plane. */
 size_t tamis_priv_pixel_bytes(const tamis_format *format);
 
-/* pull.c: an image as fetching sees it. */
-tamis_source tamis_priv_source_of_image(const tamis_image *image);
+/* pull.c: as fetching sees it, an image that is a part, from (x, y) on, of another. */
+tamis_source tamis_priv_source_of_image(const tamis_image *image, int32_t x, int32_t y);
 
 /* pull.c: computes a part of the segment's result, with the memory of one slot. What the slot has
  * from a part before, where the segment rolls, is kept until tamis_priv_pull_begin() forgets it,

@@ -205,6 +205,11 @@ static void pad_columns(const tamis_fetch *f, const tamis_source *s, const struc
 static void origin(tamis_border border, int64_t first, int count, int64_t n, int64_t *lo, int *size)
 {
     int64_t low = n, high = -1;
+    if (first >= 0 && first + count <= n) {
+        *lo = first;
+        *size = count;
+        return;
+    }
     for (int64_t i = first; i < first + count; i++) {
         int64_t m = tamis_border_index(border, i, n);
         if (m >= 0 && m < low)
@@ -290,12 +295,13 @@ void tamis_priv_fetch_padded(const tamis_fetch *f, const tamis_source *s, tamis_
     }
 }
 
-void tamis_priv_fetch_row(const tamis_fetch *f, const tamis_source *s, int64_t y, void *const *dst)
+void tamis_priv_fetch_row(const tamis_fetch *f, const tamis_source *s, int64_t x, int64_t y,
+                          size_t n, void *const *dst)
 {
     struct row r = {.y = y};
     for (int p = 0; p < f->planes; p++)
         r.at[p] = dst[p];
-    load(f, s, &r, 0, 0, (size_t)f->w);
+    load(f, s, &r, x, 0, n);
 }
 
 tamis_box tamis_priv_fetch_origin(const tamis_fetch *f, tamis_box need)

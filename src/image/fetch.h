@@ -59,9 +59,10 @@ void tamis_priv_fetch_direct(const tamis_fetch *f, const tamis_source *s, tamis_
 void tamis_priv_fetch_padded(const tamis_fetch *f, const tamis_source *s, tamis_box need,
                              void *buffer, int64_t *columns, const void **const *rows);
 
-/* Writes one whole row of the source, in the form that the fetch asks for, to a row of each plane.
- */
-void tamis_priv_fetch_row(const tamis_fetch *f, const tamis_source *s, int64_t y, void *const *dst);
+/* Writes n pixels of the source from (x, y) on, in the form that the fetch asks for, to a row of
+ * each plane. */
+void tamis_priv_fetch_row(const tamis_fetch *f, const tamis_source *s, int64_t x, int64_t y,
+                          size_t n, void *const *dst);
 
 /* The part of the image that the pixels of need come from under the fetch's border. */
 tamis_box tamis_priv_fetch_origin(const tamis_fetch *f, tamis_box need);
