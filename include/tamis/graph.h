@@ -54,6 +54,9 @@ typedef struct tamis_plan_options {
     const tamis_format *guide; /* format of the guide image, a second input of the first filter;
                                   NULL = none is given */
     int32_t guide_w, guide_h;  /* its size; 0 = that of the first input */
+    size_t whole_bytes; /* memory for the images that the plan has as a whole (see tamis_plan);
+                           those beyond are in temporary files without a name in TMPDIR, else
+                           /var/tmp, that are mapped into memory. 0 = all are in memory */
 } tamis_plan_options;
 
 /* Thread-safety: immutable once made; any number of threads may run one plan at once. Where a
@@ -65,7 +68,7 @@ typedef struct tamis_plan tamis_plan;
 /* Compiles a graph for images of the given format and size. options may be NULL. The plan keeps
  * what it needs of the graph; the context must outlive it. An empty graph copies. The caller owns
  * *out and gives it back with tamis_plan_free(); on failure it is NULL.
- * Errors: ARGUMENT, UNSUPPORTED, MEMORY, LIMIT. */
+ * Errors: ARGUMENT, UNSUPPORTED, MEMORY, LIMIT, WRITE (no room for a temporary file). */
 TAMIS_API tamis_status tamis_plan_create(tamis_ctx *ctx, const tamis_graph *graph,
                                          tamis_format format, int32_t w, int32_t h,
                                          const tamis_plan_options *options, tamis_plan **out);

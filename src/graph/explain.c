@@ -76,6 +76,8 @@ size_t tamis_plan_explain(const tamis_plan *plan, char *buf, size_t size)
     size_t held = plan->slot_bytes * (size_t)plan->slot_count + plan->hold_bytes;
     add(&t, "tiles of %dx%d, %d thread%s on %s, %s of buffers\n", last->tile_w, last->tile_h,
         tamis_ctx_threads(plan->ctx), tamis_ctx_threads(plan->ctx) == 1 ? "" : "s",
-        plan->ctx->cpu_name, tamis_priv_bytes_print(held, bytes));
+        plan->ctx->cpu_name, tamis_priv_bytes_print(held - plan->file_bytes, bytes));
+    if (plan->file_bytes)
+        add(&t, "%s in temporary files\n", tamis_priv_bytes_print(plan->file_bytes, bytes));
     return t.length;
 }

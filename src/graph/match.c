@@ -131,8 +131,8 @@ static tamis_status check_window(const tamis_plan *plan, const char *what, tamis
     return TAMIS_OK;
 }
 
-static tamis_status check_guide(const tamis_plan *plan, tamis_rect rect,
-                                const tamis_run_options *options)
+tamis_status tamis_priv_guide_check(const tamis_plan *plan, tamis_rect rect,
+                                    const tamis_run_options *options)
 {
     tamis_rect all = {0, 0, plan->guide_w, plan->guide_h}, held = all;
     if (plan->has_guide != (options->guide != NULL))
@@ -216,7 +216,7 @@ tamis_status tamis_priv_run_check(const tamis_plan *plan, const tamis_image *src
     TAMIS_TRY(check_image(plan, "the source", src, plan->in, held.w, held.h));
     TAMIS_TRY(check_image(plan, "the destination", dst, tamis_plan_format(plan), rect.w, rect.h));
     TAMIS_TRY(check_rows(plan, dst));
-    TAMIS_TRY(check_guide(plan, rect, options));
+    TAMIS_TRY(tamis_priv_guide_check(plan, rect, options));
     TAMIS_TRY(check_places(plan, src, dst, options));
     TAMIS_TRY(check_overlap(plan, "the source", src, dst));
     if (options->guide)

@@ -5,6 +5,7 @@
 
 #include "core/ctx.h"
 #include "core/mem.h"
+#include "core/spill.h"
 #include "graph/plan.h"
 
 static void *block_alloc(tamis_ctx *ctx, struct tamis_plan_block **list, size_t size)
@@ -17,7 +18,7 @@ static void *block_alloc(tamis_ctx *ctx, struct tamis_plan_block **list, size_t 
         tamis_priv_mem_free(ctx, block);
         return NULL;
     }
-    *block = (struct tamis_plan_block){*list, data};
+    *block = (struct tamis_plan_block){.next = *list, .data = data};
     *list = block;
     return data;
 }
@@ -205,6 +206,30 @@ void tamis_priv_step_make_outside(tamis_step *s)
 
 /* ---- whole images */
 
+static tamis_status map_file(tamis_plan *plan, size_t size, void **out)
+{
+    struct tamis_plan_block *block = tamis_priv_plan_alloc(plan, sizeof *block);
+    if (!block)
+        return no_memory(plan->ctx);
+    TAMIS_TRY(tamis_priv_spill_map(plan->ctx, "plan", size, out));
+    *block = (struct tamis_plan_block){.next = plan->mapped, .data = *out, .mapped = size};
+    plan->mapped = block;
+    plan->file_bytes += size;
+    return TAMIS_OK;
+}
+
+/* In memory, or in a file when all together is more than may be in memory. */
+static tamis_status alloc_whole(tamis_plan *plan, size_t size, void **out)
+{
+    size_t in_memory = tamis_priv_size_add(plan->hold_bytes, size);
+    plan->hold_bytes = in_memory;
+    if (plan->whole_bytes && in_memory > plan->whole_bytes)
+        return map_file(plan, size, out);
+    TAMIS_TRY(tamis_priv_mem_check(plan->ctx, size, "plan"));
+    *out = tamis_priv_plan_alloc(plan, size);
+    return *out ? TAMIS_OK : no_memory(plan->ctx);
+}
+
 static tamis_status make_whole(tamis_plan *plan, tamis_format format, int32_t w, int32_t h,
                                tamis_image *out)
 {
@@ -213,12 +238,8 @@ static tamis_status make_whole(tamis_plan *plan, tamis_format format, int32_t w,
     size_t bytes = tamis_priv_size_mul(row, (size_t)h);
     *out = (tamis_image){.format = format, .w = w, .h = h};
     for (int p = 0; p < tamis_image_planes(out); p++) {
-        TAMIS_TRY(tamis_priv_mem_check(plan->ctx, bytes, "plan"));
-        out->data[p] = tamis_priv_plan_alloc(plan, bytes);
-        if (!out->data[p])
-            return no_memory(plan->ctx);
+        TAMIS_TRY(alloc_whole(plan, bytes, &out->data[p]));
         out->stride[p] = (ptrdiff_t)row;
-        plan->hold_bytes += bytes;
     }
     return TAMIS_OK;
 }
@@ -237,10 +258,7 @@ static tamis_status make_gather(tamis_plan *plan, tamis_step *s)
 static tamis_status make_finish(tamis_plan *plan, tamis_step *s)
 {
     size_t bytes = s->node.finish_scratch;
-    TAMIS_TRY(tamis_priv_mem_check(plan->ctx, bytes, "plan"));
-    s->finish_scratch = tamis_priv_plan_alloc(plan, bytes ? bytes : 1);
-    plan->hold_bytes += bytes;
-    return s->finish_scratch ? TAMIS_OK : no_memory(plan->ctx);
+    return alloc_whole(plan, bytes ? bytes : 1, &s->finish_scratch);
 }
 
 static tamis_status make_hold(tamis_plan *plan, int index)

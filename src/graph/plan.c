@@ -8,6 +8,7 @@
 #include "core/ctx.h"
 #include "core/devices.h"
 #include "core/mem.h"
+#include "core/spill.h"
 #include "graph/device.h"
 #include "graph/run.h"
 
@@ -107,8 +108,7 @@ tamis_rect tamis_priv_segment_need(const tamis_plan *plan, const tamis_segment *
     return need_from(plan, segment, segment->first, part);
 }
 
-/* The part of the first segment's result that has to be computed for one of the plan's. */
-static tamis_rect first_part(const tamis_plan *plan, tamis_rect part)
+tamis_rect tamis_priv_plan_first_part(const tamis_plan *plan, tamis_rect part)
 {
     for (int i = plan->segment_count - 1; i > 0; i--) {
         const tamis_segment *segment = &plan->segments[i];
@@ -119,13 +119,18 @@ static tamis_rect first_part(const tamis_plan *plan, tamis_rect part)
 
 tamis_rect tamis_priv_plan_need(const tamis_plan *plan, tamis_rect part)
 {
-    return tamis_priv_segment_need(plan, plan->segments, first_part(plan, part));
+    return tamis_priv_segment_need(plan, plan->segments, tamis_priv_plan_first_part(plan, part));
+}
+
+tamis_rect tamis_priv_first_need_guide(const tamis_plan *plan, tamis_rect part)
+{
+    int is_map = plan->steps[0].node.guide_is_map; /* of the size of the first step's output */
+    return need_from(plan, plan->segments, is_map, part);
 }
 
 tamis_rect tamis_priv_plan_need_guide(const tamis_plan *plan, tamis_rect part)
 {
-    int is_map = plan->steps[0].node.guide_is_map; /* of the size of the first step's output */
-    return need_from(plan, plan->segments, is_map, first_part(plan, part));
+    return tamis_priv_first_need_guide(plan, tamis_priv_plan_first_part(plan, part));
 }
 
 /* ---- the whole */
@@ -231,7 +236,8 @@ tamis_status tamis_plan_create(tamis_ctx *ctx, const tamis_graph *graph, tamis_f
     tamis_plan *plan = tamis_priv_mem_zalloc(ctx, sizeof *plan);
     if (!plan)
         return no_memory(ctx);
-    *plan = (tamis_plan){.ctx = ctx, .in = format, .w = w, .h = h};
+    *plan =
+        (tamis_plan){.ctx = ctx, .in = format, .w = w, .h = h, .whole_bytes = options->whole_bytes};
     if (options->guide) {
         plan->has_guide = 1;
         plan->guide = *options->guide;
@@ -254,6 +260,8 @@ void tamis_plan_free(tamis_plan **plan)
         return;
     tamis_plan *p = *plan;
     tamis_priv_device_plan_free(p);
+    for (struct tamis_plan_block *b = p->mapped; b; b = b->next)
+        tamis_priv_spill_unmap(b->data, b->mapped);
     for (struct tamis_plan_block *b = p->blocks, *next; b; b = next) {
         next = b->next;
         tamis_priv_mem_free(p->ctx, b->data);

@@ -12,6 +12,7 @@
 struct tamis_plan_block {
     struct tamis_plan_block *next;
     void *data;
+    size_t mapped; /* bytes of a temporary file that data is */
 };
 
 /* One filter of a plan. Offsets are into a slot. */
@@ -72,11 +73,13 @@ struct tamis_plan {
     int segment_count; /* at least 1 */
     int frames;        /* before and after, that the first segment reads */
     size_t slot_bytes;
-    size_t hold_bytes; /* of whole images */
-    struct tamis_plan_block *blocks;
-    struct tamis_device_plan *device; /* the first of a list; NULL: runs on the CPU */
-    char *device_names;               /* "cuda:0", "cuda:0,1" */
-    int device_tile_h;                /* rows of a band; 0: as many as possible */
+    size_t hold_bytes;                        /* of whole images */
+    size_t file_bytes;                        /* of those that are in temporary files */
+    size_t whole_bytes;                       /* of those that may be in memory; 0: all */
+    struct tamis_plan_block *blocks, *mapped; /* ordinary memory, and temporary files */
+    struct tamis_device_plan *device;         /* the first of a list; NULL: runs on the CPU */
+    char *device_names;                       /* "cuda:0", "cuda:0,1" */
+    int device_tile_h;                        /* rows of a band; 0: as many as possible */
     /* Slots are handed out under the mutex, and whole images belong to the run that has the turn:
      * only these parts of a plan change. */
     tamis_slot *slots, *free_slots;
@@ -129,6 +132,11 @@ tamis_rect tamis_priv_segment_part(const tamis_plan *plan, const tamis_segment *
 /* The part of a segment's input that a part of its output depends on. */
 tamis_rect tamis_priv_segment_need(const tamis_plan *plan, const tamis_segment *segment,
                                    tamis_rect part);
+
+/* The part of the first segment's result that has to be computed for a part of the plan's. */
+tamis_rect tamis_priv_plan_first_part(const tamis_plan *plan, tamis_rect part);
+/* The part of the plan's guide that a part of the first segment's result depends on. */
+tamis_rect tamis_priv_first_need_guide(const tamis_plan *plan, tamis_rect part);
 
 /* The part of the plan's input, and of its guide, that a part of its result depends on. */
 tamis_rect tamis_priv_plan_need(const tamis_plan *plan, tamis_rect part);

@@ -177,10 +177,9 @@ static int64_t prepare_count(const tamis_plan *plan, const tamis_segment *segmen
            PREPARE_ROWS;
 }
 
-static void finish(struct run *r)
+static void finish(struct run *r, const tamis_segment *segment, const tamis_image *dst)
 {
-    const tamis_step *s = &r->plan->steps[r->pass.segment->end - 1];
-    const tamis_image *dst = r->pass.dst;
+    const tamis_step *s = &r->plan->steps[segment->end - 1];
     tamis_result result = {
         .planes = tamis_image_planes(dst), .w = dst->w, .h = dst->h, .pool = r->plan->ctx->pool};
     result.step = dst->format.channels / result.planes;
@@ -234,8 +233,12 @@ static void run_segment(struct run *r, const tamis_segment *segment, const tamis
     }
     run_items(r, count_items(r->plan, segment, part),
               segment->rolls ? run_column_of_tiles : run_row_of_tiles);
+}
+
+static void finish_segment(struct run *r, const tamis_segment *segment, const tamis_image *dst)
+{
     if (tamis_priv_segment_finishes(r->plan, segment) && !stopped(r))
-        finish(r);
+        finish(r, segment, dst);
 }
 
 /* A segment's result goes to the caller's image, or to the plan's where that is wanted whole. */
@@ -249,12 +252,14 @@ static void run_into(struct run *r, int i, const tamis_image *src, const tamis_i
     int whole = part.w == wanted.w && part.h == wanted.h && tamis_priv_is_aligned(dst);
     if (is_last && (!tamis_priv_segment_finishes(r->plan, segment) || whole)) {
         run_segment(r, segment, src, dst, part);
+        finish_segment(r, segment, dst);
         return;
     }
     if (part.w < 1 || part.h < 1) /* a warp that looks past its input */
         return;
     tamis_image_view(r->plan->ctx, hold, part, &view);
     run_segment(r, segment, src, &view, part);
+    finish_segment(r, segment, &view);
     if (is_last && !stopped(r)) {
         tamis_image_view(r->plan->ctx, hold, wanted, &view);
         tamis_image_copy(r->plan->ctx, &view, dst);
@@ -275,6 +280,29 @@ static void run_segments(struct run *r, const tamis_image *src, const tamis_imag
         run_into(r, i, src, dst, parts[i], rect);
         src = &plan->segments[i].hold;
     }
+}
+
+/* ---- segments one by one */
+
+void tamis_priv_run_part(const tamis_plan *plan, int i, const tamis_image *src, tamis_rect part,
+                         const tamis_image *dst, const tamis_run_options *options)
+{
+    const tamis_segment *segment = &plan->segments[i];
+    struct run r = {.plan = (tamis_plan *)plan, .options = options};
+    tamis_image view;
+    if (!dst) {
+        tamis_image_view(plan->ctx, &segment->hold, part, &view);
+        dst = &view;
+    }
+    r.total = prepare_count(plan, segment, part) + count_items(plan, segment, part);
+    run_segment(&r, segment, src ? src : &segment[-1].hold, dst, part);
+}
+
+void tamis_priv_run_finish(const tamis_plan *plan, int i, const tamis_run_options *options)
+{
+    const tamis_segment *segment = &plan->segments[i];
+    struct run r = {.plan = (tamis_plan *)plan, .options = options};
+    finish_segment(&r, segment, &segment->hold);
 }
 
 /* ---- public */

@@ -43,10 +43,21 @@ void tamis_priv_pull_begin(const tamis_pass *pass, const tamis_slot *slot);
 void tamis_priv_pull(const tamis_pass *pass, const tamis_slot *slot, tamis_rect part,
                      const tamis_surface *dst);
 
+/* Computes a part of the result of segment i, on the CPU, from src or, where that is NULL, from
+ * what the plan holds of the segment before; into dst, which has the part's size, or where it is
+ * NULL into what the plan holds. A result that is to be finished is so by the second function, when
+ * all of it is there. The caller has the plan's turn. */
+void tamis_priv_run_part(const tamis_plan *plan, int i, const tamis_image *src, tamis_rect part,
+                         const tamis_image *dst, const tamis_run_options *options);
+void tamis_priv_run_finish(const tamis_plan *plan, int i, const tamis_run_options *options);
+
 /* match.c: whether a run's images fit the plan and each other. what names the caller in messages.
  * Errors: ARGUMENT. */
 tamis_status tamis_priv_run_check(const tamis_plan *plan, const tamis_image *src, tamis_rect rect,
                                   const tamis_image *dst, const tamis_run_options *options);
+/* Whether the guide does, for a part of the result. */
+tamis_status tamis_priv_guide_check(const tamis_plan *plan, tamis_rect rect,
+                                    const tamis_run_options *options);
 tamis_status tamis_priv_rect_check(tamis_ctx *ctx, const char *what, tamis_rect rect, int32_t w,
                                    int32_t h);
 

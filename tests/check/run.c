@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "support/parts.h"
 
 /* What the runs of one sample share. */
 typedef struct job {
@@ -95,8 +96,8 @@ static int run_plan(job *j, tamis_ctx *ctx, const tamis_plan *plan, const tamis_
     return -1;
 }
 
-/* A copy of a part of a picture in memory of exactly that size, so that a sanitizer sees reads beyond
- * it. */
+/* A copy of a part of a picture in memory of exactly that size, so that a sanitizer sees reads
+ * beyond it. */
 static tamis_image cut_out(tamis_ctx *ctx, const tamis_image *from, tamis_rect rect)
 {
     tamis_image view, to = {.format = from->format, .w = rect.w, .h = rect.h};
@@ -153,6 +154,31 @@ static int run_window(job *j, tamis_ctx *ctx, const tamis_plan *plan, tamis_rect
     for (int f = 0; f <= 2 * TAMIS_MAX_FRAMES; f++)
         free_cut(&cuts[f]);
     return status == TAMIS_OK ? 0 : -1;
+}
+
+/* The whole result part by part, in blocks and memory drawn at random: the same bits. */
+static void check_parts(job *j, int cpu, const tamis_plan *plan, const test_picture *whole)
+{
+    tamis_ctx *ctx = j->machine->ctx[cpu][0];
+    test_picture dst;
+    make_result(plan, TEST_ROWS_ODD, &dst);
+    size_t bytes = dst.size + j->src.size, bound = bytes / 8 + bytes * test_rng_below(&j->rng, 4);
+    int32_t block_w = test_rng_below(&j->rng, 2) * (1 + test_rng_below(&j->rng, 40));
+    int32_t block_h = test_rng_below(&j->rng, 20);
+    test_store from = {ctx, &j->src.image, block_w, block_h};
+    test_store guide = {ctx, &j->guide.image, block_w, block_h};
+    test_store to = {ctx, &dst.image, block_w, block_h};
+    tamis_status status =
+        test_parts_run(plan, &from, j->sample->has_guide ? &guide : NULL, &to, bound, NULL);
+    if (status == TAMIS_ERR_LIMIT) /* rows of blocks that are too large together */
+        status = test_parts_run(plan, &from, j->sample->has_guide ? &guide : NULL, &to, 0, NULL);
+    if (status != TAMIS_OK)
+        fail_message(j, ctx, "the run part by part failed");
+    else if (from.misused || guide.misused || to.misused)
+        fail(j, from.misused ? from.misused : guide.misused ? guide.misused : to.misused);
+    else if (!test_same(&whole->image, &dst.image))
+        fail(j, "a run part by part gives other bits");
+    test_picture_free(&dst);
 }
 
 /* Other tiles, other thread counts: the same bits as whole. */
@@ -229,6 +255,8 @@ static void check_row(job *j, int cpu, const tamis_kernel *row, const test_pictu
         }
         check_region(j, cpu, plan, &dst);
         check_tiles(j, cpu, &dst);
+        if (!j->failed && tamis_plan_frames(plan) == 0 && test_rng_below(&j->rng, 4) == 0)
+            check_parts(j, cpu, plan, &dst);
     }
     test_picture_free(&dst);
     tamis_plan_free(&plan);

@@ -181,6 +181,10 @@ static void plans(void **state)
     assert_int_equal(tamis_plan_halo(NULL).left, 0);
     refused_silently(tamis_plan_need(NULL, all, &all));
     refused(tamis_plan_need(t.plan, all, NULL), "out");
+    refused_silently(tamis_plan_need_guide(NULL, all, &all));
+    refused(tamis_plan_need_guide(t.plan, all, NULL), "out");
+    refused_silently(tamis_plan_run_parts(NULL, &(tamis_parts){0}, NULL));
+    refused(tamis_plan_run_parts(t.plan, NULL, NULL), "parts");
     assert_int_equal(tamis_plan_frames(NULL), 0);
     assert_int_equal(tamis_plan_explain(NULL, buf, sizeof buf), 0);
     assert_string_equal(buf, "");
