@@ -27,12 +27,11 @@ static tamis_status open_sink(tamis_writer *writer, int fd)
     return tamis_priv_sink_open(&writer->sink, fd) ? TAMIS_OK : no_memory(writer);
 }
 
-/* A nameless file for formats that go back in what they wrote, when the target is a pipe. */
-static int open_spool(void)
+/* A nameless file in a folder, whose name ends with a slash. */
+static int open_nameless(const char *folder)
 {
-    const char *folder = getenv("TMPDIR");
-    char name[1024];
-    int n = snprintf(name, sizeof name, "%s/tamis-XXXXXX", folder && *folder ? folder : "/tmp");
+    char name[4096];
+    int n = snprintf(name, sizeof name, "%s.tamis-XXXXXX", folder);
     if (n < 0 || n >= (int)sizeof name) {
         errno = ENAMETOOLONG;
         return -1;
@@ -41,6 +40,19 @@ static int open_spool(void)
     if (fd >= 0)
         unlink(name);
     return fd;
+}
+
+/* For formats that go back in what they wrote, when the target is a pipe. */
+static int open_spool(void)
+{
+    const char *folder = getenv("TMPDIR");
+    char name[1024];
+    int n = snprintf(name, sizeof name, "%s/", folder && *folder ? folder : "/tmp");
+    if (n < 0 || n >= (int)sizeof name) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return open_nameless(name);
 }
 
 static tamis_status open_stream(tamis_writer *writer, int fd)
@@ -104,6 +116,14 @@ static void follow(int fd, const struct stat *old)
         /* Someone else's file: the copy belongs to who writes it. */
     }
     (void)fchmod(fd, old->st_mode & 07777);
+}
+
+int tamis_priv_target_scratch(const tamis_writer *writer)
+{
+    char *folder = writer->path ? folder_of(writer->path) : NULL;
+    int fd = folder ? open_nameless(folder) : open_spool();
+    free(folder);
+    return fd;
 }
 
 static tamis_status open_beside(tamis_writer *writer, const struct stat *old)

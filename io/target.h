@@ -7,6 +7,9 @@
 
 /* Checks the place and opens writer->sink on it. Errors: WRITE, MEMORY. */
 tamis_status tamis_priv_target_open(tamis_writer *writer, const char *path);
+/* A nameless file for samples that are needed later: beside the output, where there must be room
+ * anyway, or in TMPDIR when that is a pipe. Returns its descriptor, or -1 with errno set. */
+int tamis_priv_target_scratch(const tamis_writer *writer);
 /* Closes the sink and puts the file into place. Errors: WRITE. */
 tamis_status tamis_priv_target_commit(tamis_writer *writer);
 /* Closes whatever is open and removes the temporary file. */

@@ -28,10 +28,11 @@ static tamis_status open_file(tamis_writer *writer)
     s->tiff.ctx = writer->ctx;
     s->tiff.name = writer->name;
     s->tiff.sink = &writer->sink;
+    s->level.fd = -1;
     uint64_t pages = writer->expected_pages > 1 ? (uint64_t)writer->expected_pages : 1;
     const tamis_page *p = &writer->page;
     uint64_t page = tamis_priv_row_bytes(p->format, p->w) * (uint64_t)p->h;
-    s->big = page > CLASSIC_BYTES / pages;
+    s->big = page > CLASSIC_BYTES / pages / (writer->pyramid ? 2 : 1);
     return tamis_priv_tiff_open(&s->tiff, s->big ? "w8" : "w4", 0)
                ? TAMIS_OK
                : tamis_priv_tiff_write_fail(writer, &s->tiff);
@@ -109,15 +110,26 @@ void tamis_priv_tiff_set_fields(const tamis_writer *writer, TIFF *tif)
     }
 }
 
-static void set_description(TIFF *tif, const tamis_meta *meta)
+static void set_resolution(TIFF *tif, const tamis_meta *meta)
 {
-    int known = meta->orientation >= 1 && meta->orientation <= 8;
-    TIFFSetField(tif, TIFFTAG_ORIENTATION, known ? meta->orientation : ORIENTATION_TOPLEFT);
     if (meta->dpi_x > 0 && meta->dpi_y > 0) {
         TIFFSetField(tif, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
         TIFFSetField(tif, TIFFTAG_XRESOLUTION, meta->dpi_x);
         TIFFSetField(tif, TIFFTAG_YRESOLUTION, meta->dpi_y);
     }
+}
+
+/* The page that writer->page describes, once its tags are set. */
+static tamis_status begin_blocks(tamis_writer *writer)
+{
+    tiff_output *s = writer->state;
+    tiff_block(writer, &writer->page, &s->block_w, &s->block_h);
+    s->row_bytes = tamis_priv_row_bytes(writer->page.format, s->block_w);
+    s->block_bytes = s->row_bytes * (size_t)s->block_h;
+    tamis_priv_tiff_set_fields(writer, s->tiff.tif);
+    TIFFSetField(s->tiff.tif, TIFFTAG_ORIENTATION, s->orientation);
+    tamis_status status = tamis_priv_tiff_blocks_begin(writer);
+    return status == TAMIS_OK ? tamis_priv_tiff_level_begin(writer) : status;
 }
 
 static tamis_status tiff_begin(tamis_writer *writer, const tamis_meta *meta)
@@ -126,22 +138,63 @@ static tamis_status tiff_begin(tamis_writer *writer, const tamis_meta *meta)
     if (status != TAMIS_OK)
         return status;
     tiff_output *s = writer->state;
-    tiff_block(writer, &writer->page, &s->block_w, &s->block_h);
-    s->row_bytes = tamis_priv_row_bytes(writer->page.format, s->block_w);
-    s->block_bytes = s->row_bytes * (size_t)s->block_h;
-    tamis_priv_tiff_set_fields(writer, s->tiff.tif);
-    set_description(s->tiff.tif, meta);
-    status = tamis_priv_tiff_write_meta(writer, &s->tiff, s->big, meta);
-    return status == TAMIS_OK ? tamis_priv_tiff_blocks_begin(writer) : status;
+    int known = meta->orientation >= 1 && meta->orientation <= 8;
+    s->orientation = known ? meta->orientation : ORIENTATION_TOPLEFT;
+    status = begin_blocks(writer);
+    if (status == TAMIS_OK)
+        set_resolution(s->tiff.tif, meta);
+    return status == TAMIS_OK ? tamis_priv_tiff_write_meta(writer, &s->tiff, s->big, meta) : status;
 }
 
-static tamis_status tiff_end(tamis_writer *writer)
+static tamis_status tiff_part(tamis_writer *writer, tamis_rect rect, const tamis_image *image)
+{
+    tamis_status status = tamis_priv_tiff_blocks_part(writer, rect, image);
+    return status == TAMIS_OK ? tamis_priv_tiff_level_part(writer, rect, image) : status;
+}
+
+static tamis_status end_blocks(tamis_writer *writer)
 {
     tiff_output *s = writer->state;
     tamis_priv_tiff_blocks_end(s);
     if (!TIFFWriteDirectory(s->tiff.tif) || writer->sink.error)
         return tamis_priv_tiff_write_fail(writer, &s->tiff);
     return TAMIS_OK;
+}
+
+/* Writes a smaller copy as a page, from which the next one is made. */
+static tamis_status write_level(tamis_writer *writer, const tiff_level *level)
+{
+    tiff_output *s = writer->state;
+    tamis_page *page = &writer->page;
+    page->w = level->w;
+    page->h = level->h;
+    page->format.layout = TAMIS_PACKED;
+    tamis_image band;
+    TIFFSetField(s->tiff.tif, TIFFTAG_SUBFILETYPE, FILETYPE_REDUCEDIMAGE);
+    tamis_status status = begin_blocks(writer);
+    for (int32_t y = 0, h; y < page->h && status == TAMIS_OK; y += h) {
+        h = page->h - y < s->block_h ? page->h - y : s->block_h;
+        status = tamis_image_create(writer->ctx, page->format, page->w, h, &band);
+        if (status == TAMIS_OK)
+            status = tamis_priv_tiff_level_rows(writer, level, y, &band);
+        if (status == TAMIS_OK)
+            status = tiff_part(writer, (tamis_rect){0, y, page->w, h}, &band);
+        tamis_image_unref(&band);
+    }
+    return status == TAMIS_OK ? end_blocks(writer) : status;
+}
+
+static tamis_status tiff_end(tamis_writer *writer)
+{
+    tiff_output *s = writer->state;
+    tamis_status status = end_blocks(writer);
+    while (status == TAMIS_OK && s->level.fd >= 0) {
+        tiff_level level = s->level;
+        s->level = (tiff_level){.fd = -1};
+        status = write_level(writer, &level);
+        tamis_priv_tiff_level_close(&level);
+    }
+    return status;
 }
 
 static tamis_status tiff_finish(tamis_writer *writer)
@@ -157,6 +210,7 @@ static void tiff_close(tamis_writer *writer)
     if (!s)
         return;
     tamis_priv_tiff_blocks_end(s);
+    tamis_priv_tiff_level_close(&s->level);
     tamis_priv_tiff_close(&s->tiff);
     free(s);
 }
@@ -171,7 +225,7 @@ const tamis_encoder tamis_priv_encoder_tiff = {
     .multi_page = 1,
     .seeks = 1,
     .begin = tiff_begin,
-    .part = tamis_priv_tiff_blocks_part,
+    .part = tiff_part,
     .end = tiff_end,
     .block = tiff_block,
     .finish = tiff_finish,

@@ -13,6 +13,7 @@
 #include "target.h"
 
 #define DEFAULT_QUALITY 92
+#define PYRAMID_TILE    256
 
 static const tamis_encoder *const encoders[] = {
     &tamis_priv_encoder_png, &tamis_priv_encoder_jpeg, &tamis_priv_encoder_tiff,
@@ -176,7 +177,8 @@ static void take_options(tamis_writer *writer, const tamis_write_options *o)
     writer->overwrite = o->overwrite;
     writer->quality = o->quality ? o->quality : DEFAULT_QUALITY;
     writer->level = o->level;
-    writer->tile = o->tile;
+    writer->tile = o->pyramid && o->tile == 0 ? PYRAMID_TILE : o->tile;
+    writer->pyramid = o->pyramid;
     writer->expected_pages = o->pages;
     snprintf(writer->compression, sizeof writer->compression, "%s",
              o->compression ? o->compression : "deflate");

@@ -54,7 +54,7 @@ struct tamis_writer {
     uint64_t data_at;               /* where a plain file's samples begin */
     int failed, finished;
     int level; /* of deflate; 0 = none was asked for */
-    int overwrite, quality, tile, expected_pages;
+    int overwrite, quality, tile, pyramid, expected_pages;
     char compression[16];
 };
 

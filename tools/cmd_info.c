@@ -18,6 +18,8 @@ static void print_text(const char *name, int page, const tamis_file_info *info)
         printf(", orientation %d", info->orientation);
     if (page == 0 && info->pages > 1)
         printf(", %d pages", info->pages);
+    if (info->reduced)
+        printf(", smaller copy");
     if (info->detail[0])
         printf(", %s", info->detail);
     printf("\n");
@@ -31,16 +33,18 @@ static json_t *json_page(const tamis_file_info *info)
     json_object_set_new(o, "file_bits", json_integer(info->file_bits));
     json_object_set_new(o, "orientation", json_integer(info->orientation));
     json_object_set_new(o, "palette", json_boolean(info->palette));
+    json_object_set_new(o, "reduced", json_boolean(info->reduced));
+    json_object_set_new(o, "block_width", json_integer(info->block_w));
+    json_object_set_new(o, "block_height", json_integer(info->block_h));
     json_object_set_new(o, "detail", tool_json_text(info->detail));
     return o;
 }
 
-/* Metadata is read with the pixels, so only -v asks for it. */
+/* Some formats have metadata behind the pixels, so only -v asks for it. */
 static tamis_status read_meta(tamis_reader *reader, const char *name, json_t *file)
 {
-    tamis_image image = {0};
     tamis_meta meta = {0};
-    tamis_status status = tamis_reader_read(reader, 0, &image, &meta);
+    tamis_status status = tamis_reader_meta(reader, 0, &meta);
     json_t *list = json_array();
     for (size_t i = 0; i < meta.count; i++) {
         const tamis_meta_entry *entry = &meta.entries[i];
@@ -60,7 +64,6 @@ static tamis_status read_meta(tamis_reader *reader, const char *name, json_t *fi
     }
     json_decref(list);
     tamis_meta_clear(&meta);
-    tamis_image_unref(&image);
     return status;
 }
 

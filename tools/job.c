@@ -19,7 +19,8 @@ tamis_write_options tool_write_options(const tool *t)
                                  .quality = o->quality,
                                  .level = o->level,
                                  .compression = o->compression,
-                                 .tile = o->tiff_tile};
+                                 .tile = o->tiff_tile,
+                                 .pyramid = o->pyramid};
 }
 
 int tool_write_options_check(tool *t)

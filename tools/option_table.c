@@ -49,6 +49,10 @@ const tool_option tool_option_table[] = {
            .doc = "TIFF compression: none, deflate or lzw; default deflate"),
     OPTION(tiff_tile, .kind = TOOL_INT, .min = 16, .max = 65536, .arg = "N",
            .groups = TOOL_GROUP_WRITE, .doc = "TIFF tile side, a multiple of 16; default: strips"),
+    OPTION(pyramid, .kind = TOOL_FLAG, .groups = TOOL_GROUP_WRITE,
+           .doc = "TIFF: behind each page smaller ones, each half the size of the one before, for "
+                  "viewers of huge pictures; tiles of 256 unless --tiff_tile says otherwise. Those "
+                  "of the input are left out"),
     OPTION(raw, .kind = TOOL_TEXT, .arg = "WxH:TYPE[:CHANNELS[:OFFSET]]", .groups = TOOL_GROUP_READ,
            .doc = "inputs are headerless little-endian samples, such as 640x480:u16:1"),
     OPTION(tile, .kind = TOOL_SIZE, .min = 1, .max = 1 << 20, .arg = "WxH",

@@ -38,7 +38,7 @@ typedef struct tool_options {
     const char *shard;
     int overwrite, skip_existing, in_place, dry_run, strip;
     const char *format;
-    int quality, level, tiff_tile;
+    int quality, level, tiff_tile, pyramid;
     const char *compression;
     int progress; /* TOOL_PROGRESS_* */
     tamis_size tile;

@@ -98,6 +98,11 @@ tamis_status tool_worker_pages(tool_worker *worker, tamis_reader *reader,
     pages p = {.worker = worker};
     tool_stack_open(&p.stack, reader, info->pages);
     for (int page = 0; !status && page < info->pages; page++) {
+        tamis_file_info now;
+        status = tamis_reader_info(reader, page, &now);
+        /* A new pyramid replaces the old one. */
+        if (status || (now.reduced && worker->tool.options.pyramid))
+            continue;
         status = do_page(&p, page, writer, report);
         report->pages += !status;
     }

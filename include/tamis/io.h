@@ -118,8 +118,11 @@ typedef struct tamis_write_options {
                                 nothing from more */
     const char *compression; /* TIFF: "none", "deflate", "lzw"; NULL = "deflate" */
     int tile;                /* TIFF: tile side, a multiple of 16; 0 = strips */
-    int pages;               /* TIFF: number of pages to come, where known, so that a file beyond
-                                4 GiB is a BigTIFF from its start; 0 = 1 */
+    int pyramid; /* TIFF: 1 = behind each page smaller ones, each half the size of the one
+                    before by means of 2x2 pixels, down to a single tile; tile = 0
+                    then means 256 */
+    int pages;   /* TIFF: number of pages to come, where known, so that a file beyond
+                    4 GiB is a BigTIFF from its start; 0 = 1 */
 } tamis_write_options;
 
 /* Checks options alone, before there is a path. Errors: ARGUMENT; the message names the option, its

@@ -301,6 +301,73 @@ static void a_full_disk_is_named(void **state)
     tamis_image_unref(&image);
 }
 
+static int sample(const tamis_image *image, int32_t x, int32_t y, int c)
+{
+    x = x < image->w ? x : image->w - 1;
+    y = y < image->h ? y : image->h - 1;
+    return ((uint8_t *)tamis_image_row(image, 0, y))[x * image->format.channels + c];
+}
+
+/* Each sample is the mean of the four above it, to nearest. */
+static void is_half(const tamis_image *a, const tamis_image *b)
+{
+    assert_int_equal(b->w, (a->w + 1) / 2);
+    assert_int_equal(b->h, (a->h + 1) / 2);
+    for (int32_t y = 0; y < b->h; y++)
+        for (int32_t x = 0; x < b->w; x++)
+            for (int c = 0; c < b->format.channels; c++) {
+                int sum = 0;
+                for (int i = 0; i < 4; i++)
+                    sum += sample(a, 2 * x + i % 2, 2 * y + i / 2, c);
+                assert_in_range(4 * sample(b, x, y, c) - sum + 2, 0, 4);
+            }
+}
+
+static void check_pyramid(const char *path, const tamis_image *image)
+{
+    tamis_reader *reader;
+    tamis_file_info info;
+    tamis_image above, page;
+    assert_ok(tamis_reader_open(io_ctx, path, NULL, &reader));
+    assert_ok(tamis_reader_info(reader, 0, &info));
+    assert_int_equal(info.pages, 5); /* 205 and 117, then ... 103, 52, 26, 13 wide */
+    assert_false(info.reduced);
+    assert_ok(tamis_reader_read(reader, 0, &above, NULL));
+    io_assert_same(image, &above);
+    for (int i = 1; i < info.pages; i++) {
+        assert_ok(tamis_reader_info(reader, i, &info));
+        assert_true(info.reduced);
+        assert_int_equal(info.block_w, 16);
+        assert_ok(tamis_reader_read(reader, i, &page, NULL));
+        is_half(&above, &page);
+        tamis_image_unref(&above);
+        above = page;
+    }
+    assert_true(above.w <= 16 && above.h <= 16);
+    tamis_image_unref(&above);
+    tamis_reader_close(&reader);
+}
+
+static void pyramids(void **state)
+{
+    (void)state;
+    tamis_format format = {TAMIS_U8, 3, TAMIS_PACKED, TAMIS_ALPHA_NONE};
+    tamis_image image = io_picture(format, 205, 117, 3);
+    tamis_write_options options = {.overwrite = 1, .tile = 16, .pyramid = 1};
+    assert_ok(io_write(io_path("whole.tif"), &options, &image, NULL));
+    check_pyramid(io_path("whole.tif"), &image);
+    for (uint32_t seed = 1; seed < 6; seed++) {
+        write_bands(io_path("bands.tif"), &options, &image, NULL, seed);
+        same_files(io_path("whole.tif"), io_path("bands.tif"));
+    }
+    write_blocks(io_path("blocks.tif"), &options, &image, 2, 3);
+    check_pyramid(io_path("blocks.tif"), &image);
+    io_remove_all();
+    assert_ok(io_write(io_path("whole.tif"), &options, &image, NULL));
+    assert_int_equal(io_file_count(), 1); /* and no scratch file */
+    tamis_image_unref(&image);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +379,7 @@ int main(void)
         cmocka_unit_test(plain_blocks),
         cmocka_unit_test(threads_make_no_difference),
         cmocka_unit_test(pages_by_parts_and_whole),
+        cmocka_unit_test(pyramids),
         cmocka_unit_test(a_full_disk_is_named),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
