@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "temp_name.h"
+
 static tamis_status fail_errno(const tamis_writer *writer, const char *what)
 {
     return tamis_priv_writer_fail(writer, TAMIS_ERR_WRITE, "%s: %s", what, strerror(errno));
@@ -84,7 +86,7 @@ static char *folder_of(const char *path)
 static int create_temp(tamis_writer *writer, const char *folder)
 {
     enum { TRIES = 100 };
-    size_t size = strlen(folder) + 64;
+    size_t size = strlen(folder) + TAMIS_TEMP_NAME_BYTES;
     writer->temp = malloc(size);
     if (!writer->temp) {
         errno = ENOMEM;
@@ -95,7 +97,7 @@ static int create_temp(tamis_writer *writer, const char *folder)
     unsigned long stamp = (unsigned long)now.tv_nsec ^ (unsigned long)now.tv_sec << 30;
     int fd = -1;
     for (int i = 0; i < TRIES && fd < 0; i++) {
-        snprintf(writer->temp, size, "%s.tamis-%ld-%lx.tmp", folder, (long)getpid(), stamp + i);
+        tamis_priv_temp_name(writer->temp, size, folder, stamp + (unsigned long)i);
         fd = open(writer->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0 && errno != EEXIST)
             break;

@@ -17,8 +17,8 @@ typedef struct batch {
     size_t next;           /* file to be taken */
     tool_report **reports; /* by file: those made and not told yet */
     size_t told;
-    int running; /* workers */
-    const tool_file *stopped;
+    int running;   /* workers */
+    char *stopped; /* why; NULL = it goes on */
 } batch;
 
 /* A worker with its thread. */
@@ -60,7 +60,7 @@ static void deliver(batch *b, tool_worker *worker, size_t i, tool_report *report
     tool_share_begin(worker->share, 0);
     tool_progress_count(&b->job->progress, i, failed, report->outcome != TOOL_SKIPPED);
     if (report->stop && !b->stopped)
-        b->stopped = &b->job->files->items[i];
+        b->stopped = tool_copy_text(report->stop);
     b->reports[i] = report;
     pthread_cond_signal(&b->changed);
     pthread_mutex_unlock(&b->mutex);
@@ -175,7 +175,7 @@ static int start_workers(batch *b, hand *hands, int count, int *started)
     return code ? code : TOOL_MEMORY;
 }
 
-int tool_batch_run(tool_job *job, tool_tell_fn tell, void *user, const tool_file **stopped)
+int tool_batch_run(tool_job *job, tool_tell_fn tell, void *user, char **stopped)
 {
     batch b;
     *stopped = NULL;

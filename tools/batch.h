@@ -12,8 +12,8 @@ typedef void (*tool_tell_fn)(void *user, const tool_file *file, const tool_repor
 int tool_batch_workers(const tool_job *job);
 
 /* Filters all files of the job. Ends early when interrupted or where it is of no use to go on; then
- * *stopped is the file that says so, else NULL. Returns an exit code, other than TOOL_OK when
- * nothing could be begun, which has been said. */
-int tool_batch_run(tool_job *job, tool_tell_fn tell, void *user, const tool_file **stopped);
+ * *stopped says why, for the caller to free, else it is NULL. Returns an exit code, other than
+ * TOOL_OK when nothing could be begun, which has been said. */
+int tool_batch_run(tool_job *job, tool_tell_fn tell, void *user, char **stopped);
 
 #endif

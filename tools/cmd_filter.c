@@ -2,6 +2,7 @@
 /* tamis FILTER and tamis run: a chain over any number of files. */
 #include <stdlib.h>
 
+#include "manifest.h"
 #include "summary.h"
 
 static int check_shard(tool *t)
@@ -13,10 +14,24 @@ static int check_shard(tool *t)
                             t->options.shard);
 }
 
+static int run_files(tool *t, const tamis_graph *graph, tool_files *files)
+{
+    tool_job job;
+    tool_files_shard(t, files);
+    int code = tool_job_start(&job, t, graph);
+    job.files = files;
+    if (!code)
+        code = tool_manifest_open(t, graph, files, &job.manifest);
+    if (!code)
+        code = tool_run_all(&job);
+    tool_manifest_close(&job.manifest);
+    tool_job_end(&job);
+    return code;
+}
+
 static int run_graph(tool *t, const tamis_graph *graph, char **names, int count)
 {
     tool_files files = {0};
-    tool_job job;
     int code = tool_write_options_check(t);
     if (!code)
         code = check_shard(t);
@@ -24,14 +39,8 @@ static int run_graph(tool *t, const tamis_graph *graph, char **names, int count)
         code = tool_files_expand(t, names, count, &files);
     if (!code)
         code = tool_files_assign(t, &files);
-    if (!code) {
-        tool_files_shard(t, &files);
-        code = tool_job_start(&job, t, graph);
-        job.files = &files;
-        if (!code)
-            code = tool_run_all(&job);
-        tool_job_end(&job);
-    }
+    if (!code)
+        code = run_files(t, graph, &files);
     tool_files_free(&files);
     return code;
 }

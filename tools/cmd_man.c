@@ -73,6 +73,31 @@ static void print_borders(void)
     printf(".fi\n");
 }
 
+static void print_batches(void)
+{
+    printf(
+        ".SH BATCHES\n"
+        "Several files are worked on at a time, by as many threads as filter; their reports come "
+        "in the order of the inputs. The pictures in work take at most half of \\-\\-max_memory, "
+        "without it a quarter of what the machine has. A file that fails is named at once and "
+        "again at the end; the others go on, and the exit status is 1.\n.PP\n"
+        "A full disk stops the batch with status 4: no more files are begun. Ctrl\\-C ends it "
+        "cleanly: files in work are dropped, and nothing of them is left; a second one ends it at "
+        "once.\n.PP\n"
+        "With \\-\\-manifest or \\-\\-resume each file adds a line \\(lqstarted\\(rq, and one with "
+        "what became of it, to a file of JSON lines: input, size, mtime_ns, chain, options, "
+        "version, output, outcome (started, done, skipped or failed), output_size, message, time. "
+        "\\-\\-resume leaves out inputs whose newest line is \\(lqdone\\(rq with the same chain, "
+        "options and version, that have not changed, and whose result is there with that size. "
+        "Other inputs are done, and results that the manifest knows are replaced; those it does "
+        "not know need \\-\\-overwrite. So the same command may be given again and again until all "
+        "is done, also after it was killed; temporary files of runs that are no more are then "
+        "removed.\n.PP\n"
+        "\\-\\-progress json prints lines with file, index, done and total of the first file in "
+        "work, and files, finished, failed, share (0 to 1), seconds, files_per_second and "
+        "seconds_left (or null) of the batch.\n");
+}
+
 static void print_commands(void)
 {
     printf(".SH COMMANDS\n");
@@ -109,6 +134,7 @@ int cmd_man(tool *t)
     for (int i = 0; i < tamis_filter_count(); i++)
         print_filter(tamis_filter_at(i));
     print_borders();
+    print_batches();
     printf(
         ".SH OPTIONS\nA hyphen may be written for each underscore. Which options a command takes "
         "is shown by\n.B tamis help\n\\fICOMMAND\\fR.\n");

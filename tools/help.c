@@ -12,7 +12,7 @@ const tool_exit_text tool_exit_texts[] = {
     {TOOL_SOME_FAILED, "some of several inputs failed; the others were done"},
     {TOOL_USAGE, "the command line is wrong"},
     {TOOL_READ, "the input cannot be read"},
-    {TOOL_WRITE, "the output cannot be written"},
+    {TOOL_WRITE, "the output cannot be written, or the disk is full"},
     {TOOL_UNSUPPORTED, "understood, but not supported"},
     {TOOL_DEVICE, "the device asked for is not there, or it failed"},
     {TOOL_THRESHOLD, "verify found a fault, or compare passed a threshold"},

@@ -11,6 +11,9 @@ typedef struct tool_file {
     char *sub;        /* where it lies below the folder that was given, such as "a/b/"; NULL when it
                          was not found in one */
     int found;        /* 1: in a folder or by a glob; 0: it was named */
+    int done;         /* 1: a run before has done it */
+    int ours;         /* 1: a run before has written, or begun to write, the output */
+    int is_result;    /* 1: a run before has written it */
     uint64_t size;    /* of the input, 0 when that cannot be said */
     int64_t mtime_ns; /* when the input was changed last */
 } tool_file;

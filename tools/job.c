@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job.h"
 
+#include "manifest.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +51,7 @@ int tool_output_check(const tool *t, const tool_file *file, char *message, size_
         return TOOL_OK;
     if (o->skip_existing)
         return TOOL_SKIP;
-    if (o->overwrite || o->in_place)
+    if (o->overwrite || o->in_place || file->ours)
         return TOOL_OK;
     if (tool_same_file(file->in, file->out))
         snprintf(message, size,
@@ -144,6 +146,7 @@ void tool_report_free(tool_report *report)
         return;
     free(report->message);
     free(report->said);
+    free(report->stop);
     free(report);
 }
 
@@ -234,6 +237,26 @@ static void give_room(tool_worker *worker)
 
 /* ---- one file */
 
+/* So that a result without a line that says how it came about is known to be this batch's. */
+static tamis_status note_begin(tool_worker *worker, const tool_file *file)
+{
+    tool_manifest *manifest = worker->job->manifest;
+    int error = tool_manifest_begin(manifest, file);
+    return error ? tamis_ctx_fail(worker->tool.ctx, TAMIS_ERR_WRITE,
+                                  "%s: cannot write the manifest: %s", tool_manifest_path(manifest),
+                                  strerror(error))
+                 : TAMIS_OK;
+}
+
+static void note_end(tool_worker *worker, const tool_file *file, tool_report *report)
+{
+    tool_manifest *manifest = worker->job->manifest;
+    int error = tool_manifest_end(manifest, file, report);
+    if (error && !report->stop)
+        report->stop = tool_print_text("%s: cannot write the manifest: %s",
+                                       tool_manifest_path(manifest), strerror(error));
+}
+
 static tamis_status write_file(tool_worker *worker, const tool_file *file, tamis_reader *reader,
                                const tamis_file_info *info, tool_report *report)
 {
@@ -241,9 +264,11 @@ static tamis_status write_file(tool_worker *worker, const tool_file *file, tamis
     tamis_write_options options = tool_write_options(t);
     options.format = tool_output_format(t, file->out, info->format);
     options.pages = info->pages;
+    options.overwrite = options.overwrite || file->ours;
     tamis_writer *writer = NULL;
-    tamis_status status = TAMIS_OK;
-    if (file->sub && *file->sub && !t->options.in_place && tool_is_folder(t->options.out))
+    tamis_status status = note_begin(worker, file);
+    if (!status && file->sub && *file->sub && !t->options.in_place &&
+        tool_is_folder(t->options.out))
         status = tool_make_folders(t->ctx, file);
     if (!status)
         status = tamis_writer_open(t->ctx, file->out, &options, &writer);
@@ -332,7 +357,8 @@ static void report_failure(tool_worker *worker, const tool_file *file, tamis_sta
     const char *error = worker->tool.error;
     report->outcome = TOOL_FAILED;
     report->code = tool_canceled() ? TOOL_INTERRUPTED : tool_exit_code(status);
-    report->stop = is_hopeless(status, error);
+    if (is_hopeless(status, error))
+        report->stop = tool_copy_text("there is no room left to write to");
     /* The library's texts about files name the file; those about parameters do not know it. */
     int named = strstr(error, file->in) || strstr(error, file->out);
     char hint[256] = "";
@@ -373,7 +399,13 @@ tool_report *tool_worker_file(tool_worker *worker, const tool_file *file)
 {
     tool *t = &worker->tool;
     tool_report *report = tool_alloc(sizeof(*report));
+    if (file->done) {
+        report->outcome = TOOL_SKIPPED;
+        report->message = tool_copy_text("done already");
+        return report;
+    }
     filter_file(worker, file, report);
+    note_end(worker, file, report);
     report->said = t->held;
     t->held = tool_copy_text("");
     return report;

@@ -47,7 +47,7 @@ typedef struct tool_report {
     int code;             /* exit code, TOOL_OK unless it failed */
     char *message;        /* why it failed or was skipped; owned, may be NULL */
     char *said;           /* what is to be printed before; owned, may be NULL */
-    int stop;             /* 1: what failed here will fail for all files to come */
+    char *stop;           /* why it is of no use to go on with other files; owned, mostly NULL */
     int pages;            /* written */
     tamis_format in, out; /* of the first page */
     int32_t in_w, in_h, out_w, out_h;

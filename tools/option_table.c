@@ -21,9 +21,15 @@ const tool_option tool_option_table[] = {
            .doc = "go into the folders below a folder, too; below a folder given by -o the results "
                   "lie as their inputs do"),
     OPTION(shard, .kind = TOOL_TEXT, .arg = "I/N", .groups = TOOL_GROUP_FILTER,
-           .doc =
-               "only share I, from 1, of N equal shares of the inputs, by a hash of their names: "
-               "N runs with the same inputs do each once"),
+           .doc = "only share I, from 1, of N shares of the inputs, by a hash of their names: N "
+                  "runs with the same inputs do each once"),
+    OPTION(manifest, .kind = TOOL_TEXT, .arg = "FILE", .groups = TOOL_GROUP_FILTER,
+           .doc = "append to FILE what becomes of each input, a line of JSON each; with --shard "
+                  "I-of-N is put before its extension"),
+    OPTION(resume, .kind = TOOL_FLAG, .groups = TOOL_GROUP_FILTER,
+           .doc = "go on with a batch that was cut off: leave out what the manifest says is done "
+                  "and has not changed since; without --manifest it is tamis-manifest.jsonl in the "
+                  "folder given by -o"),
     OPTION(overwrite, .kind = TOOL_FLAG,
            .groups = TOOL_GROUP_WRITE | TOOL_GROUP_COMPARE | TOOL_GROUP_REPORT,
            .doc = "replace files that exist"),
@@ -33,27 +39,31 @@ const tool_option tool_option_table[] = {
            .doc = "write each result over its input, instead of -o"),
     OPTION(dry_run, .kind = TOOL_FLAG, .groups = TOOL_GROUP_FILTER,
            .doc = "say what would be done, and write nothing"),
-    OPTION(strip, .kind = TOOL_FLAG, .groups = TOOL_GROUP_WRITE,
+    OPTION(strip, .kind = TOOL_FLAG, .groups = TOOL_GROUP_WRITE | TOOL_GROUP_RESULT,
            .doc = "do not carry metadata over"),
-    OPTION(guide, .kind = TOOL_TEXT, .arg = "FILE", .groups = TOOL_GROUP_GUIDE,
+    OPTION(guide, .kind = TOOL_TEXT, .arg = "FILE", .groups = TOOL_GROUP_GUIDE | TOOL_GROUP_RESULT,
            .doc = "second input, for filters that take one: the map of remap, a picture of float "
                   "columns and rows in two channels; what bilateral looks at for edges"),
-    OPTION(format, .kind = TOOL_TEXT, .arg = "NAME", .groups = TOOL_GROUP_WRITE,
+    OPTION(format, .kind = TOOL_TEXT, .arg = "NAME", .groups = TOOL_GROUP_WRITE | TOOL_GROUP_RESULT,
            .doc = "format to write: png, jpeg, tiff, pnm, pam, pfm, npy or raw; default: by the "
                   "output's extension, else that of the input"),
-    OPTION(quality, .kind = TOOL_INT, .min = 1, .max = 100, .arg = "N", .groups = TOOL_GROUP_WRITE,
-           .doc = "JPEG quality; default 92"),
-    OPTION(level, .kind = TOOL_INT, .min = 1, .max = 9, .arg = "N", .groups = TOOL_GROUP_WRITE,
+    OPTION(quality, .kind = TOOL_INT, .min = 1, .max = 100, .arg = "N",
+           .groups = TOOL_GROUP_WRITE | TOOL_GROUP_RESULT, .doc = "JPEG quality; default 92"),
+    OPTION(level, .kind = TOOL_INT, .min = 1, .max = 9, .arg = "N",
+           .groups = TOOL_GROUP_WRITE | TOOL_GROUP_RESULT,
            .doc = "PNG and deflate effort; default 6"),
-    OPTION(compression, .kind = TOOL_TEXT, .arg = "NAME", .groups = TOOL_GROUP_WRITE,
+    OPTION(compression, .kind = TOOL_TEXT, .arg = "NAME",
+           .groups = TOOL_GROUP_WRITE | TOOL_GROUP_RESULT,
            .doc = "TIFF compression: none, deflate or lzw; default deflate"),
     OPTION(tiff_tile, .kind = TOOL_INT, .min = 16, .max = 65536, .arg = "N",
-           .groups = TOOL_GROUP_WRITE, .doc = "TIFF tile side, a multiple of 16; default: strips"),
-    OPTION(pyramid, .kind = TOOL_FLAG, .groups = TOOL_GROUP_WRITE,
+           .groups = TOOL_GROUP_WRITE | TOOL_GROUP_RESULT,
+           .doc = "TIFF tile side, a multiple of 16; default: strips"),
+    OPTION(pyramid, .kind = TOOL_FLAG, .groups = TOOL_GROUP_WRITE | TOOL_GROUP_RESULT,
            .doc = "TIFF: behind each page smaller ones, each half the size of the one before, for "
                   "viewers of huge pictures; tiles of 256 unless --tiff_tile says otherwise. Those "
                   "of the input are left out"),
-    OPTION(raw, .kind = TOOL_TEXT, .arg = "WxH:TYPE[:CHANNELS[:OFFSET]]", .groups = TOOL_GROUP_READ,
+    OPTION(raw, .kind = TOOL_TEXT, .arg = "WxH:TYPE[:CHANNELS[:OFFSET]]",
+           .groups = TOOL_GROUP_READ | TOOL_GROUP_RESULT,
            .doc = "inputs are headerless little-endian samples, such as 640x480:u16:1"),
     OPTION(tile, .kind = TOOL_SIZE, .min = 1, .max = 1 << 20, .arg = "WxH",
            .groups = TOOL_GROUP_FILTER, .doc = "size of the tiles; results do not depend on it"),

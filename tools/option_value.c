@@ -126,6 +126,22 @@ void tool_options_reset(tool_options *options)
     }
 }
 
+char *tool_option_text(const tool_option *option, const tool_options *options)
+{
+    const void *field = (const char *)options + option->offset;
+    switch (option->kind) {
+    case TOOL_FLAG:
+    case TOOL_INT:
+        return *(const int *)field ? tool_print_text("%d", *(const int *)field) : NULL;
+    case TOOL_TEXT: {
+        const char *text = *(const char *const *)field;
+        return text ? tool_copy_text(text) : NULL;
+    }
+    default:
+        return NULL;
+    }
+}
+
 int tool_option_refuse(tool *t, const tool_option *option, const char *text)
 {
     switch (option->kind) {

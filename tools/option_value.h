@@ -14,4 +14,7 @@ int tool_option_store(const tool_option *option, tool_options *options, const ch
 /* Says what the option takes instead of text. Returns TOOL_USAGE. */
 int tool_option_refuse(tool *t, const tool_option *option, const char *text);
 
+/* The value of a flag, a whole number or a text as text; NULL when it is not set. Owned. */
+char *tool_option_text(const tool_option *option, const tool_options *options);
+
 #endif

@@ -20,7 +20,8 @@ enum {
     TOOL_GROUP_GUIDE = 1 << 10, /* chains, and filters that take a second input */
     TOOL_GROUP_JSON = 1 << 11,
     TOOL_GROUP_REPORT = 1 << 12,
-    TOOL_GROUP_DEVICE = 1 << 13 /* commands that may work on a GPU */
+    TOOL_GROUP_DEVICE = 1 << 13, /* commands that may work on a GPU */
+    TOOL_GROUP_RESULT = 1 << 14  /* no commands: what the bytes of results depend on */
 };
 
 enum { TOOL_TABLE_FILTERS, TOOL_TABLE_PUBLISHED };
@@ -35,7 +36,8 @@ typedef struct tool_options {
     const char *raw;
     const char *out;
     int recursive;
-    const char *shard;
+    const char *shard, *manifest;
+    int resume;
     int overwrite, skip_existing, in_place, dry_run, strip;
     const char *format;
     int quality, level, tiff_tile, pyramid;

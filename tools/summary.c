@@ -7,6 +7,7 @@
 
 #include "batch.h"
 #include "json.h"
+#include "manifest.h"
 
 /* What became of all files. */
 typedef struct summary {
@@ -93,7 +94,7 @@ static void tell(void *user, const tool_file *file, const tool_report *r)
     s->failures[s->failed++] = tool_copy_text(file->in);
 }
 
-static void summarize(const summary *s, const tool_file *stopped)
+static void summarize(const summary *s, const char *stopped)
 {
     tool *t = s->tool;
     size_t count = s->job->files->count, rest = count - s->done - s->failed - s->skipped;
@@ -106,17 +107,19 @@ static void summarize(const summary *s, const tool_file *stopped)
     for (size_t i = 0; i < s->failed; i++)
         tool_note(t, "  failed: %s", s->failures[i]);
     if (stopped)
-        tool_error(t, "stopped after %s, for there is no room left to write to", stopped->in);
+        tool_error(t, "stopped early: %s", stopped);
+    if (rest && s->job->manifest)
+        tool_note(t, "the same command with --resume goes on");
 }
 
-static int exit_code(const summary *s, const tool_file *stopped)
+static int exit_code(const summary *s, const char *stopped)
 {
     if (tool_canceled())
         return TOOL_INTERRUPTED;
-    if (!s->failed)
-        return s->job->files->unread ? TOOL_SOME_FAILED : TOOL_OK;
     if (stopped)
         return TOOL_WRITE;
+    if (!s->failed)
+        return s->job->files->unread ? TOOL_SOME_FAILED : TOOL_OK;
     return s->job->files->count == 1 ? s->code : TOOL_SOME_FAILED;
 }
 
@@ -126,6 +129,8 @@ static int print_json(summary *s, int code)
     char *chain = tool_graph_text(s->job->graph);
     json_t *o = tool_json_new(t);
     json_object_set_new(o, "chain", tool_json_text(chain));
+    if (s->job->manifest)
+        json_object_set_new(o, "manifest", tool_json_text(tool_manifest_path(s->job->manifest)));
     if (t->options.shard)
         json_object_set_new(o, "shard", json_string(t->options.shard));
     json_object_set_new(o, "device", s->device[0] ? json_string(s->device) : json_null());
@@ -146,7 +151,7 @@ static int print_json(summary *s, int code)
 int tool_run_all(tool_job *job)
 {
     tool *t = job->tool;
-    const tool_file *stopped = NULL;
+    char *stopped = NULL;
     summary s = {.tool = t, .job = job, .files = json_array()};
     int code = tool_batch_run(job, tell, &s, &stopped);
     if (!code) {
@@ -158,6 +163,7 @@ int tool_run_all(tool_job *job)
     for (size_t i = 0; i < s.failed; i++)
         free(s.failures[i]);
     free(s.failures);
+    free(stopped);
     json_decref(s.files);
     return code;
 }

@@ -172,6 +172,11 @@ TAMIS_API tamis_status tamis_writer_finish(tamis_writer *writer);
 /* Closes; without a successful finish, removes the temporary file. */
 TAMIS_API void tamis_writer_close(tamis_writer **writer);
 
+/* Removes the temporary files in a folder that writers have left there whose processes ended before
+ * they could: those of this machine that run no more. Returns how many; 0 also when the folder
+ * cannot be read. May be called while others write there. */
+TAMIS_API int tamis_folder_sweep(const char *folder);
+
 /* Writes names and versions of the file libraries in use, such as "libpng 1.6.39, zlib 1.2.13",
  * into buf; returns buf. */
 TAMIS_API const char *tamis_io_libraries(char *buf, size_t size);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "io_support.h"
@@ -298,6 +299,34 @@ static void pipes_carry_the_same_bytes(void **state)
     tamis_image_unref(&image);
 }
 
+/* A process that ends in the middle leaves its temporary file, which a sweep finds. */
+static void what_the_dead_left_is_swept(void **state)
+{
+    (void)state;
+    io_remove_all();
+    io_store(io_path(".tamis-00000000-1-1.tmp"), "other machine", 13);
+    io_store(io_path(".tamis-x.tmp"), "no name of ours", 15);
+    tamis_writer *mine = NULL;
+    assert_int_equal(tamis_writer_open(io_ctx, io_path("a.png"), NULL, &mine), TAMIS_OK);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        tamis_writer *writer;
+        _exit(tamis_writer_open(io_ctx, io_path("b.png"), NULL, &writer) != TAMIS_OK);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(tamis_folder_sweep(io_path(".")), 1);
+    assert_int_equal(tamis_folder_sweep(io_path(".")), 0);
+    assert_int_equal(tamis_folder_sweep(io_path("no")), 0);
+    assert_int_equal(tamis_folder_sweep(NULL), 0);
+    assert_int_equal(access(io_path(".tamis-00000000-1-1.tmp"), F_OK), 0);
+    assert_int_equal(access(io_path(".tamis-x.tmp"), F_OK), 0);
+    tamis_writer_close(&mine);
+    io_remove_all();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +339,7 @@ int main(void)
         cmocka_unit_test(odd_names_work),
         cmocka_unit_test(a_full_device_is_an_error),
         cmocka_unit_test(a_file_that_cannot_grow_is_an_error),
+        cmocka_unit_test(what_the_dead_left_is_swept),
         cmocka_unit_test(pipes_carry_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Manifests, and batches that go on after they were cut off."""
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+from support import TAMIS, Case, pattern, pgm_bytes, png_bytes
+
+CHAIN = "median=ksize=3,gaussian=sigma=1"
+MANIFEST = "tamis-manifest.jsonl"
+
+
+class Resume(Case):
+    COUNT = 12
+
+    def setUp(self):
+        super().setUp()
+        os.makedirs(self.path("in/sub"))
+        os.mkdir(self.path("out"))
+        for i in range(self.COUNT):
+            name = "in/%sf%02d.%s" % ("sub/" if i % 4 == 0 else "", i, "pgm" if i % 3 else "png")
+            rows = pattern(40 + i, 30, 1, i + 1)
+            self.write(name, (pgm_bytes if i % 3 else png_bytes)(
+                40 + i, 30, *(() if i % 3 else (1,)), rows))
+
+    def run_on(self, *more, chain=CHAIN, out="out", code=0):
+        result = json.loads(self.tamis("run", chain, "in", "-o", out, "--recursive", "--resume",
+                                       "--json", *more, code=code).stdout)
+        return result["done"], result["skipped"], result["failed"]
+
+    def tree(self, folder):
+        found = {}
+        for base, _, names in os.walk(self.path(folder)):
+            for name in names:
+                path = os.path.join(base, name)
+                found[os.path.relpath(path, self.path(folder))] = self.read(path)
+        return found
+
+    def pictures(self, folder):
+        return {n: d for n, d in self.tree(folder).items() if not n.endswith(".jsonl")}
+
+    def lines(self, name="out/" + MANIFEST):
+        return [json.loads(line) for line in self.read(name).splitlines()]
+
+    def undisturbed(self, chain=CHAIN):
+        os.mkdir(self.path("want"))
+        self.tamis("run", chain, "in", "-o", "want", "--recursive")
+        return self.pictures("want")
+
+
+class GoesOn(Resume):
+    def test_nothing_is_done_twice(self):
+        self.assertEqual(self.run_on(), (self.COUNT, 0, 0))
+        before = self.tree("out")
+        self.assertEqual(self.run_on(), (0, self.COUNT, 0))
+        self.assertEqual(self.tree("out"), before)
+
+    def test_line_of_a_file(self):
+        self.run_on()
+        lines = self.lines()
+        self.assertEqual(len(lines), 2 * self.COUNT)
+        line = [x for x in lines if x["outcome"] == "done"][0]
+        st = os.stat(line["input"])
+        self.assertEqual((line["size"], line["mtime_ns"]), (st.st_size, st.st_mtime_ns))
+        self.assertEqual(line["output_size"], os.path.getsize(line["output"]))
+        self.assertEqual(line["chain"], "median,gaussian=sigma=1")
+        self.assertTrue(line["input"].startswith("/") and line["version"] and line["time"])
+
+    def test_what_has_changed_is_done_again(self):
+        self.run_on()
+        names = sorted(self.pictures("out"))
+        self.write("in/" + names[0], self.read("in/" + names[4]))   # another size
+        os.utime(self.path("in/" + names[1]), ns=(1, 12345))       # another time
+        os.remove(self.path("out/" + names[2]))                    # the result is gone
+        self.write("out/" + names[3], b"cut")                      # or no longer that
+        self.assertEqual(self.run_on(), (4, self.COUNT - 4, 0))
+        self.assertEqual(self.pictures("out"), self.undisturbed())
+
+    def test_another_chain_option_or_version(self):
+        self.run_on()
+        self.assertEqual(self.run_on("--strip"), (self.COUNT, 0, 0))
+        self.assertEqual(self.run_on("--strip"), (0, self.COUNT, 0))
+        self.assertEqual(self.run_on("--strip", "--level", "9"), (self.COUNT, 0, 0))
+        self.assertEqual(self.run_on(chain="box"), (self.COUNT, 0, 0))
+        self.assertEqual(self.pictures("out"), self.undisturbed("box"))
+        self.assertEqual(self.run_on(chain="box=ksize=5"), (self.COUNT, 0, 0))
+        text = self.read("out/" + MANIFEST).replace(b'"version":"', b'"version":"9.')
+        self.write("out/" + MANIFEST, text)
+        self.assertEqual(self.run_on(chain="box=ksize=5"), (self.COUNT, 0, 0))
+
+    def test_the_newest_line_counts(self):
+        """A chain, then another, of results that are as large: the first is no longer done."""
+        self.run_on(chain="gaussian")
+        self.run_on(chain="box")
+        self.assertEqual(self.run_on(chain="gaussian"), (self.COUNT, 0, 0))
+
+    def test_failures_are_tried_again(self):
+        good = self.read("in/f01.pgm")
+        self.write("in/f01.pgm", b"no picture")
+        self.assertEqual(self.run_on(code=1), (self.COUNT - 1, 0, 1))
+        self.assertIn("not a picture", [x for x in self.lines() if x["outcome"] == "failed"][0]["message"])
+        self.assertEqual(self.run_on(code=1), (0, self.COUNT - 1, 1))
+        self.write("in/f01.pgm", good)
+        self.assertEqual(self.run_on(), (1, self.COUNT - 1, 0))
+
+    def test_last_line_cut_off(self):
+        self.run_on()
+        text = self.read("out/" + MANIFEST)
+        lost = json.loads(text.splitlines()[-1])["input"]
+        self.write("out/" + MANIFEST, text[:-20])
+        self.assertEqual(self.run_on(), (1, self.COUNT - 1, 0))
+        self.assertEqual(self.run_on(), (0, self.COUNT, 0))
+        self.assertEqual(len([x for x in self.lines_that_are_whole() if x["input"] == lost and
+                              x["outcome"] == "done"]), 1)
+
+    def lines_that_are_whole(self):
+        whole = []
+        for line in self.read("out/" + MANIFEST).splitlines():
+            try:
+                whole.append(json.loads(line))
+            except ValueError:
+                pass
+        return whole
+
+    def test_files_of_others_are_not_replaced(self):
+        self.write("out/f01.pgm", b"mine")
+        self.assertEqual(self.run_on(code=1), (self.COUNT - 1, 0, 1))
+        self.assertEqual(self.run_on(code=1), (0, self.COUNT - 1, 1))
+        self.assertEqual(self.read("out/f01.pgm"), b"mine")
+        self.assertEqual(self.run_on("--overwrite"), (1, self.COUNT - 1, 0))
+
+    def test_from_another_folder(self):
+        self.run_on()
+        run = self.tamis("run", CHAIN, self.path("in"), "-o", self.path("out"), "--recursive",
+                         "--resume", "--json")
+        self.assertEqual(json.loads(run.stdout)["skipped"], self.COUNT)
+        self.assertEqual(self.run_on(out="./in/../out/"), (0, self.COUNT, 0))
+
+    def test_names_of_any_bytes(self):
+        name = os.fsencode(self.path("in")) + b"/n\xff\xfe.png"
+        try:
+            shutil.copy(os.fsencode(self.path("in.png")), name)
+        except OSError:
+            self.skipTest("the file system takes no such names")
+        self.assertEqual(self.run_on(), (self.COUNT + 1, 0, 0))
+        self.assertEqual(self.run_on(), (0, self.COUNT + 1, 0))
+
+    def test_results_are_no_inputs(self):
+        more = ["in/f01.pgm", "in/f02.pgm", "-o", "in/{stem}_x.pgm", "--manifest", "m.jsonl"]
+        self.tamis("gaussian", *more, "--resume")
+        run = self.tamis("gaussian", *more, "in/f01_x.pgm", "--resume")
+        self.assertIn("in/f01_x.pgm: left out", run.err)
+        self.assertFalse(os.path.exists(self.path("in/f01_x_x.pgm")))
+
+    def test_dry_run(self):
+        self.run_on()
+        os.remove(self.path("out/f01.pgm"))
+        before = self.tree("out")
+        self.assertEqual(self.run_on("--dry_run"), (1, self.COUNT - 1, 0))
+        self.assertEqual(self.tree("out"), before)
+
+    def test_guide(self):
+        self.write("guide.pgm", pgm_bytes(40, 30, pattern(40, 30, 1, 1)))
+        args = ["bilateral", "--guide", "guide.pgm", "in/sub/f00.png", "-o", "out", "--resume",
+                "--json"]
+        self.assertEqual(json.loads(self.tamis(*args).stdout)["done"], 1)
+        self.assertEqual(json.loads(self.tamis(*args).stdout)["done"], 0)
+        self.write("guide.pgm", pgm_bytes(40, 30, pattern(40, 30, 1, 2)))
+        self.assertEqual(json.loads(self.tamis(*args).stdout)["done"], 1)
+
+
+class Places(Resume):
+    def test_manifest_alone(self):
+        """It is appended to, and nothing is left out."""
+        for _ in range(2):
+            self.tamis("gaussian", "in", "-o", "out", "--manifest", "m.jsonl", "--overwrite")
+        done = [x for x in self.lines("m.jsonl") if x["outcome"] == "done"]
+        self.assertEqual(len(done), 2 * (self.COUNT - self.COUNT // 4))
+        self.assertNotIn(MANIFEST, os.listdir(self.path("out")))
+
+    def test_refused(self):
+        for args in (["in.png", "-o", "x.png", "--resume"], ["in", "--in_place", "--resume"],
+                     ["in", "-o", "out", "--resume", "--skip_existing"]):
+            self.tamis("gaussian", *args, code=2)
+        run = self.tamis("gaussian", "in", "-o", "out", "--manifest", "no/m.jsonl", code=4)
+        self.assertIn("no/m.jsonl", run.err)
+        self.assertEqual(self.pictures("out"), {})
+
+    def test_one_run_at_a_time(self):
+        with open(self.path("m.jsonl"), "w", encoding="utf-8") as f:
+            fcntl.flock(f, fcntl.LOCK_EX)
+            run = self.tamis("gaussian", "in", "-o", "out", "--manifest", "m.jsonl", code=4)
+        self.assertIn("another run", run.err)
+
+    def test_shares(self):
+        """Each share has its manifest, and all are read when shares are cut anew."""
+        done = [self.run_on("--shard", "%d/3" % i)[0] for i in (1, 2, 3)]
+        self.assertEqual(sum(done), self.COUNT)
+        self.assertEqual(self.pictures("out"), self.undisturbed())
+        manifests = [n for n in os.listdir(self.path("out")) if n.endswith(".jsonl")]
+        self.assertEqual(sorted(manifests), ["tamis-manifest.%d-of-3.jsonl" % i for i in (1, 2, 3)])
+        self.assertEqual(self.run_on("--shard", "2/3"), (0, done[1], 0))
+        self.assertEqual(self.run_on(), (0, self.COUNT, 0))
+        self.assertEqual(self.run_on("--shard", "1/2")[0], 0)
+
+
+class Killed(Resume):
+    COUNT = 40
+
+    def start(self):
+        return subprocess.Popen([TAMIS, "run", CHAIN, "in", "-o", "out", "--recursive", "--resume",
+                                 "--cpu", "c"], cwd=self.dir, stderr=subprocess.DEVNULL,
+                                env=dict(os.environ, TAMIS_DEVICE="cpu"))
+
+    def wait_for(self, count):
+        limit = time.monotonic() + 60
+        while time.monotonic() < limit:
+            names = os.listdir(self.path("out"))
+            if len([n for n in names if not n.startswith(".")]) >= count:
+                return
+            time.sleep(0.001)
+
+    def test_killed_again_and_again(self):
+        for i in range(self.COUNT):
+            self.write("in/k%02d.pgm" % i, pgm_bytes(400, 300, pattern(400, 1, 1, i + 1) * 300))
+        want = self.undisturbed()
+        for count in (5, 20, 41, 55):
+            with self.start() as run:
+                self.wait_for(count)
+                run.send_signal(signal.SIGKILL)
+                run.wait()
+            for name, data in self.pictures("out").items():
+                if not os.path.basename(name).startswith(".tamis-"):
+                    self.assertEqual(data, want[name], name)
+        self.write("out/.tamis-00000000-1-1.tmp", b"of another machine")
+        self.assertEqual(self.run_on()[2], 0)
+        self.assertEqual(self.read("out/.tamis-00000000-1-1.tmp"), b"of another machine")
+        os.remove(self.path("out/.tamis-00000000-1-1.tmp"))
+        self.assertEqual(self.pictures("out"), want)
+        self.assertEqual(self.run_on()[0], 0)
+
+    def test_unfinished_files_are_removed(self):
+        self.write("in/a.pgm", pgm_bytes(3000, 3000, pattern(3000, 1) * 3000))
+        with subprocess.Popen([TAMIS, "gaussian", "--sigma", "300", "--cpu", "c", "in/a.pgm", "-o",
+                               "out", "--resume"], cwd=self.dir, stderr=subprocess.DEVNULL,
+                              env=dict(os.environ, TAMIS_DEVICE="cpu")) as run:
+            limit = time.monotonic() + 60
+            while not [n for n in os.listdir(self.path("out")) if n.endswith(".tmp")]:
+                self.assertLess(time.monotonic(), limit)
+                time.sleep(0.002)
+            other = self.tamis("gaussian", "in/f01.pgm", "-o", "out", "--resume", "--manifest",
+                               "m.jsonl", "-v")
+            self.assertNotIn("removed", other.err)  # the other one runs
+            run.send_signal(signal.SIGKILL)
+            run.wait()
+        self.write("in/a.pgm", self.read("in/f01.pgm"))
+        run = self.tamis("gaussian", "in/a.pgm", "-o", "out", "--resume", "-v")
+        self.assertIn("1 unfinished files", run.err)
+        self.assertEqual(sorted(os.listdir(self.path("out"))), ["a.pgm", "f01.pgm", MANIFEST])
+
+
+class FullDisk(Resume):
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0 or subprocess.run(
+                ["mount", "-t", "tmpfs", "-o", "size=200k", "none", self.path("out")],
+                capture_output=True, check=False).returncode != 0:
+            self.skipTest("no file system can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", self.path("out")], check=False)
+
+    def test_stops_early_and_goes_on(self):
+        for i in range(60):
+            self.write("in/z%02d.pgm" % i, pgm_bytes(200, 100, pattern(200, 1, 1, i + 1) * 100))
+        want = self.undisturbed()
+        run = self.tamis("run", CHAIN, "in", "-o", "out", "--recursive", "--manifest", "m.jsonl",
+                         "--jobs", "2", code=4)
+        self.assertIn("No space left", run.err)
+        self.assertIn("stopped early", run.err)
+        self.assertLess(len(run.err.splitlines()), 10, run.err)
+        done = self.pictures("out")
+        self.assertTrue(0 < len(done) < len(want))
+        self.assertTrue(all(want[n] == d for n, d in done.items()))
+        subprocess.run(["mount", "-o", "remount,size=8m", self.path("out")], check=True)
+        self.run_on("--manifest", "m.jsonl")
+        self.assertEqual(self.pictures("out"), want)
