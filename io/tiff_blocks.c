@@ -159,7 +159,7 @@ typedef struct part_job {
     atomic_ullong next;
     atomic_int failed;
     atomic_size_t kept_bytes;
-    tamis_status status[TAMIS_TIFF_LANES];
+    int refused[TAMIS_TIFF_LANES];
 } part_job;
 
 typedef struct block {
@@ -231,7 +231,9 @@ static void drop_kept(part_job *job, uint8_t **slot, size_t bytes)
     atomic_fetch_sub(&job->kept_bytes, bytes);
 }
 
-static tamis_status do_block(part_job *job, int lane, block b)
+/* Returns 0 when libtiff has refused; what it said stays with the lane, for the caller's thread to
+ * report. */
+static int do_block(part_job *job, int lane, block b)
 {
     tiff_state *s = job->reader->state;
     const tiff_page *p = &s->page;
@@ -244,13 +246,13 @@ static tamis_status do_block(part_job *job, int lane, block b)
         if (!expand(&s->lanes[lane], p, b, out)) {
             if (slot && *slot)
                 drop_kept(job, slot, p->block_bytes);
-            return tamis_priv_tiff_fail(job->reader, lane);
+            return 0;
         }
         raw = out;
     }
     if (place_block(job, p, b, raw) && slot && *slot)
         drop_kept(job, slot, p->block_bytes);
-    return TAMIS_OK;
+    return 1;
 }
 
 static void do_blocks(void *user, int64_t lane)
@@ -264,8 +266,8 @@ static void do_blocks(void *user, int64_t lane)
             return;
         block b = {job->x0 + (uint32_t)(i % job->nx), job->y0 + (uint32_t)(i / per_row),
                    (int)(i % per_row / job->nx)};
-        job->status[lane] = do_block(job, (int)lane, b);
-        if (job->status[lane] != TAMIS_OK)
+        job->refused[lane] = !do_block(job, (int)lane, b);
+        if (job->refused[lane])
             atomic_store(&job->failed, 1);
     }
 }
@@ -331,12 +333,9 @@ static tamis_status read_blocks(tamis_reader *reader, tamis_rect rect, const tam
     else
         do_blocks(&job, 0);
     s->kept_bytes = atomic_load(&job.kept_bytes);
-    for (int i = 0; i < job.lanes; i++) {
-        if (job.status[i] != TAMIS_OK)
-            return job.status[i];
-        if (s->lanes[i].tiff.damaged)
+    for (int i = 0; i < job.lanes; i++)
+        if (job.refused[i] || s->lanes[i].tiff.damaged)
             return tamis_priv_tiff_fail(reader, i);
-    }
     return TAMIS_OK;
 }
 

@@ -88,7 +88,7 @@ typedef struct blocks_job {
     int64_t first;          /* of the batch */
     int count;
     atomic_int next, failed;
-    tamis_status status[TAMIS_TIFF_ENCODERS];
+    int refused[TAMIS_TIFF_ENCODERS];
 } blocks_job;
 
 static void block_at(const blocks_job *job, int64_t i, int32_t *x, int32_t *y)
@@ -126,9 +126,9 @@ static void fill_block(const blocks_job *job, int32_t x, int32_t y0, uint8_t *bl
     }
 }
 
-/* Puts a compressed block into its piece of the batch. */
-static tamis_status encode(const blocks_job *job, int lane, int32_t x, int32_t y,
-                           tamis_piece *piece)
+/* Puts a compressed block into its piece of the batch. Returns 0 when that failed; what libtiff
+ * said stays with the encoder, for the caller's thread to report. */
+static int encode(const blocks_job *job, int lane, int32_t x, int32_t y, tamis_piece *piece)
 {
     tamis_writer *writer = job->writer;
     tiff_output *s = writer->state;
@@ -137,10 +137,10 @@ static tamis_status encode(const blocks_job *job, int lane, int32_t x, int32_t y
     piece->used = 0;
     if (is_plain(writer)) {
         if (!tamis_priv_piece_reserve(piece, bytes))
-            return no_memory(writer);
+            return 0;
         fill_block(job, x, y, piece->data);
         piece->used = bytes;
-        return TAMIS_OK;
+        return 1;
     }
     fill_block(job, x, y, e->block);
     /* libtiff opens the page with the first block. */
@@ -152,7 +152,7 @@ static tamis_status encode(const blocks_job *job, int lane, int32_t x, int32_t y
                                    e->block, (tmsize_t)bytes)
             : TIFFWriteEncodedStrip(tif, (uint32_t)(y / s->block_h), e->block, (tmsize_t)bytes);
     e->tiff.piece = NULL;
-    return n == (tmsize_t)bytes ? TAMIS_OK : tamis_priv_tiff_write_fail(writer, &e->tiff);
+    return n == (tmsize_t)bytes;
 }
 
 static void encode_blocks(void *user, int64_t lane)
@@ -165,8 +165,8 @@ static void encode_blocks(void *user, int64_t lane)
         if (i >= job->count || atomic_load(&job->failed))
             return;
         block_at(job, job->first + i, &x, &y);
-        job->status[lane] = encode(job, (int)lane, x, y, &s->pieces[i]);
-        if (job->status[lane] != TAMIS_OK)
+        job->refused[lane] = !encode(job, (int)lane, x, y, &s->pieces[i]);
+        if (job->refused[lane])
             atomic_store(&job->failed, 1);
     }
 }
@@ -195,8 +195,8 @@ static tamis_status do_batch(blocks_job *job)
     else
         encode_blocks(job, 0);
     for (int i = 0; i < lanes; i++)
-        if (job->status[i] != TAMIS_OK)
-            return job->status[i];
+        if (job->refused[i])
+            return tamis_priv_tiff_write_fail(job->writer, &s->encoders[i].tiff);
     tamis_status status = TAMIS_OK;
     for (int i = 0; i < job->count && status == TAMIS_OK; i++) {
         int32_t x, y;

@@ -14,8 +14,9 @@ tamis_status tamis_priv_tiff_write_fail(tamis_writer *writer, const tamis_tiff *
 {
     if (writer->sink.error)
         return tamis_priv_writer_sink_failed(writer);
-    return tamis_priv_writer_fail(writer, TAMIS_ERR_WRITE, "TIFF: %s",
-                                  *t->message ? t->message : "no memory");
+    if (!*t->message)
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_MEMORY, "no memory");
+    return tamis_priv_writer_fail(writer, TAMIS_ERR_WRITE, "TIFF: %s", t->message);
 }
 
 /* Opens the file with the first page, when its size can be told. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "job.h"
+#include "parts.h"
 
 #include "manifest.h"
 
@@ -11,7 +11,8 @@
 
 tamis_read_options tool_read_options(const tool *t)
 {
-    return (tamis_read_options){.raw = t->options.raw};
+    /* What is kept of a picture that is read by parts is the smaller part of what they take. */
+    return (tamis_read_options){.raw = t->options.raw, .cache_bytes = t->options.max_memory / 8};
 }
 
 tamis_write_options tool_write_options(const tool *t)
@@ -182,7 +183,8 @@ tamis_status tool_worker_plan(tool_worker *worker, tamis_format format, int32_t 
                                   .tile_h = t->options.tile.h,
                                   .guide = job->has_guide ? &job->guide.format : NULL,
                                   .guide_w = job->guide.w,
-                                  .guide_h = job->guide.h};
+                                  .guide_h = job->guide.h,
+                                  .whole_bytes = job->gate.budget / 2};
     tamis_status status =
         tool_plans_get(&job->plans, t->ctx, worker->graph, format, w, h, &options, out);
     if (status)
@@ -227,6 +229,11 @@ static void wait_for_room(tool_worker *worker, size_t bytes)
     tamis_ctx_occupy(worker->tool.ctx, -1);
     tool_gate_enter(gate, worker->held);
     tamis_ctx_occupy(worker->tool.ctx, 1);
+}
+
+void tool_worker_room(tool_worker *worker, const tamis_plan *plan, const tamis_file_info *info)
+{
+    wait_for_room(worker, bytes_of(plan, info));
 }
 
 static void give_room(tool_worker *worker)
@@ -294,7 +301,8 @@ static tamis_status do_pages(tool_worker *worker, const tool_file *file, tamis_r
         return status;
     report->out = tamis_plan_format(plan->plan);
     tamis_plan_size(plan->plan, &report->out_w, &report->out_h);
-    size_t bytes = bytes_of(plan->plan, info);
+    size_t bytes = tool_parts_wanted(worker, plan->plan, info) ? tool_parts_bytes(worker)
+                                                               : bytes_of(plan->plan, info);
     tool_plans_put(&worker->job->plans, plan);
     report->pages = info->pages;
     if (worker->tool.options.dry_run)

@@ -51,8 +51,9 @@ typedef struct tool_report {
     int pages;            /* written */
     tamis_format in, out; /* of the first page */
     int32_t in_w, in_h, out_w, out_h;
-    double read_s, filter_s, write_s;
-    char device[64]; /* where it was filtered; empty when it was not */
+    double read_s, filter_s, write_s; /* with by_parts all at the same time */
+    int by_parts;                     /* 1: a page was never in memory whole */
+    char device[64];                  /* where it was filtered; empty when it was not */
 } tool_report;
 
 /* Reads the guide, if there is one. Returns an exit code, having said what is wrong. End it in any
@@ -73,6 +74,9 @@ void tool_report_free(tool_report *report);
 tamis_status tool_worker_pages(tool_worker *worker, tamis_reader *reader,
                                const tamis_file_info *info, tamis_writer *writer,
                                tool_report *report);
+
+/* Waits until the file's pictures may be in memory whole, where less had been asked for. */
+void tool_worker_room(tool_worker *worker, const tamis_plan *plan, const tamis_file_info *info);
 
 /* The plan for pictures of this kind, to be given back with tool_plans_put(). */
 tamis_status tool_worker_plan(tool_worker *worker, tamis_format format, int32_t w, int32_t h,

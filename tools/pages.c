@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One file: pages from a reader through the plan to a writer. */
-#include "job.h"
+#include "parts.h"
 
 /* What one file takes while it is worked on. */
 typedef struct pages {
@@ -11,17 +11,16 @@ typedef struct pages {
 } pages;
 
 /* The plan for a page: mostly that of the page before. */
-static tamis_status take_plan(pages *p, const tamis_image *image)
+static tamis_status take_plan(pages *p, tamis_format format, int32_t w, int32_t h)
 {
     tool_plans *plans = &p->worker->job->plans;
     tool_plan *old = p->plan;
-    if (old && tamis_format_equal(old->format, image->format) && old->w == image->w &&
-        old->h == image->h)
+    if (old && tamis_format_equal(old->format, format) && old->w == w && old->h == h)
         return TAMIS_OK;
     p->plan = NULL;
     if (old)
         tool_plans_put(plans, old);
-    return tool_worker_plan(p->worker, image->format, image->w, image->h, &p->plan);
+    return tool_worker_plan(p->worker, format, w, h, &p->plan);
 }
 
 static tamis_status prepare_result(pages *p)
@@ -42,7 +41,7 @@ static tamis_status filter_page(pages *p, const tool_page *page)
 {
     const tool_job *job = p->worker->job;
     const tamis_image *image = &page->image, *frames[TOOL_STACK_SLOTS];
-    tamis_status status = take_plan(p, image);
+    tamis_status status = take_plan(p, image->format, image->w, image->h);
     if (!status)
         status = prepare_result(p);
     if (!status)
@@ -63,7 +62,7 @@ static tamis_status filter_page(pages *p, const tool_page *page)
     return status;
 }
 
-static tamis_status do_page(pages *p, int number, tamis_writer *writer, tool_report *report)
+static tamis_status do_whole(pages *p, int number, tamis_writer *writer, tool_report *report)
 {
     tool_page *page = NULL;
     double start = tool_now();
@@ -90,6 +89,33 @@ static tamis_status do_page(pages *p, int number, tamis_writer *writer, tool_rep
     return status;
 }
 
+/* A large page by parts; *taken becomes 0 when it wants to be whole. */
+static tamis_status do_parts(pages *p, int number, const tamis_file_info *info,
+                             tamis_writer *writer, tool_report *report, int *taken)
+{
+    *taken = 0;
+    tamis_status status = take_plan(p, info->image, info->w, info->h);
+    if (status || !tool_parts_wanted(p->worker, p->plan->plan, info))
+        return status;
+    status = tool_parts_page(p->worker, p->plan->plan, p->stack.reader, number, info, writer,
+                             report, taken);
+    if (!*taken)
+        tool_worker_room(p->worker, p->plan->plan, info);
+    if (*taken && !status && number == 0) {
+        report->out = tamis_plan_format(p->plan->plan);
+        tamis_plan_size(p->plan->plan, &report->out_w, &report->out_h);
+    }
+    return status;
+}
+
+static tamis_status do_page(pages *p, int number, const tamis_file_info *info, tamis_writer *writer,
+                            tool_report *report)
+{
+    int taken;
+    tamis_status status = do_parts(p, number, info, writer, report, &taken);
+    return status || taken ? status : do_whole(p, number, writer, report);
+}
+
 tamis_status tool_worker_pages(tool_worker *worker, tamis_reader *reader,
                                const tamis_file_info *info, tamis_writer *writer,
                                tool_report *report)
@@ -103,7 +129,7 @@ tamis_status tool_worker_pages(tool_worker *worker, tamis_reader *reader,
         /* A new pyramid replaces the old one. */
         if (status || (now.reduced && worker->tool.options.pyramid))
             continue;
-        status = do_page(&p, page, writer, report);
+        status = do_page(&p, page, &now, writer, report);
         report->pages += !status;
     }
     tool_stack_close(&p.stack);

@@ -39,6 +39,7 @@ static void add_json(summary *s, const tool_file *file, const tool_report *r)
         json_object_set_new(o, "result", tool_json_shape(r->out_w, r->out_h, r->out));
     }
     if (r->outcome == TOOL_DONE) {
+        json_object_set_new(o, "by_parts", json_boolean(r->by_parts));
         json_object_set_new(o, "read_seconds", json_real(r->read_s));
         json_object_set_new(o, "filter_seconds", json_real(r->filter_s));
         json_object_set_new(o, "write_seconds", json_real(r->write_s));
@@ -54,9 +55,10 @@ static void describe(tool *t, const tool_file *file, const tool_report *r)
     if (r->pages > 1)
         snprintf(pages, sizeof(pages), ", %d pages", r->pages);
     if (r->outcome == TOOL_DONE)
-        tool_detail(t, "%s -> %s: %s %dx%d%s; read %.1f ms, filter %.1f ms, write %.1f ms",
-                    file->in, file->out, in, r->in_w, r->in_h, pages, 1e3 * r->read_s,
-                    1e3 * r->filter_s, 1e3 * r->write_s);
+        tool_detail(t, "%s -> %s: %s %dx%d%s; %sread %.1f ms, filter %.1f ms, write %.1f ms",
+                    file->in, file->out, in, r->in_w, r->in_h, pages,
+                    r->by_parts ? "by parts, " : "", 1e3 * r->read_s, 1e3 * r->filter_s,
+                    1e3 * r->write_s);
     else if (r->outcome == TOOL_SKIPPED)
         tool_detail(t, "%s: skipped, %s", file->in, r->message);
     else if (!t->options.json)

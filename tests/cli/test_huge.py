@@ -1,6 +1,84 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures that are large, and files made for them."""
-from support import Case, pattern, pgm_bytes
+import os
+import random
+import signal
+import subprocess
+import time
+
+from support import TAMIS, Case, pattern, pgm_bytes
+
+W, H = 2100, 1500  # with its result more than half of the memory that is allowed
+
+
+class ByParts(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("big.pgm", b"P5\n%d %d\n255\n" % (W, H) + random.Random(1).randbytes(W * H))
+
+    def compare(self, chain, out, *options, given="big.pgm", memory="11M"):
+        """The same bytes by parts as whole."""
+        self.tamis("run", chain, given, "-o", "want" + out, *options)
+        file = self.json("run", chain, given, "-o", "got" + out, "--max-memory", memory,
+                         *options)["files"][0]
+        self.assertTrue(file["by_parts"])
+        self.assertEqual(self.read("got" + out), self.read("want" + out))
+        os.remove(self.path("got" + out))
+        os.remove(self.path("want" + out))
+
+    def test_outputs(self):
+        for out, *options in ((".tif",), (".tif", "--tiff-tile", "64"), (".pgm",), (".npy",),
+                              (".tif", "--tiff-tile", "48", "--pyramid", "--compression", "none")):
+            self.compare("gaussian=sigma=3", out, *options)
+
+    def test_inputs(self):
+        for options in (("--tiff-tile", "112"), ("--compression", "lzw"),
+                        ("--compression", "none")):
+            self.tamis("box", "big.pgm", "-o", "in.tif", "--overwrite",
+                       *options)
+            self.compare("gaussian", ".pgm", given="in.tif")
+
+    def test_chains(self):
+        for chain, memory in (("median=ksize=5,sobel", "12M"), ("canny", "12M"),
+                              ("rotate=angle=30", "12M"), ("resize=scale=0.4", "6M"),
+                              ("gaussian=sigma=25", "12M")):
+            self.compare(chain, ".npy", memory=memory)
+
+    def test_formats_that_are_written_whole(self):
+        self.tamis("box", "big.pgm", "-o", "want.png")
+        file = self.json("box", "big.pgm", "-o", "got.png", "--max-memory", "12M")["files"][0]
+        self.assertFalse(file["by_parts"])
+        self.assertEqual(self.read("got.png"), self.read("want.png"))
+
+    def test_more_than_memory_allows(self):
+        """A picture ten times as large as memory may be."""
+        self.write("big.pgm", b"P5\n5000 4000\n255\n" + bytes(20000000))
+        self.tamis("box", "big.pgm", "-o", "out.pgm", "--max-memory", "4M")
+        self.assertEqual(self.read("out.pgm"), self.read("big.pgm"))
+
+    def test_damage_is_named(self):
+        self.tamis("box", "big.pgm", "-o", "in.tif", "--tiff-tile", "64")
+        data = bytearray(self.read("in.tif"))
+        middle = len(data) // 2
+        data[middle:middle + 20000] = bytes(20000)
+        self.write("in.tif", data)
+        err = self.tamis("box", "in.tif", "-o", "out.tif", "--max-memory", "11M", code=3).err
+        self.assertIn("in.tif: TIFF: ", err)
+        self.assertEqual(err.count("\n"), 1)
+        self.assertNotIn("out.tif", self.names())
+
+    def test_interrupt_leaves_nothing(self):
+        before = self.names()
+        run = subprocess.Popen([TAMIS, "median", "--cpu", "c", "--ksize", "25",
+                                "big.pgm", "-o", "out.tif", "--max-memory",
+                                "11M", "--progress", "json"], cwd=self.dir,
+                               stderr=subprocess.PIPE, env=dict(os.environ, TAMIS_DEVICE="cpu"))
+        run.stderr.readline()  # it is at work
+        time.sleep(0.1)
+        run.send_signal(signal.SIGINT)
+        run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 130)
+        self.assertEqual(self.names(), before)
 
 
 class Pyramids(Case):
