@@ -100,6 +100,8 @@ int tool_exit_code(tamis_status status)
         return TOOL_DEVICE;
     case TAMIS_ERR_CANCELED:
         return TOOL_INTERRUPTED;
+    case TAMIS_ERR_AGAIN: /* which ends no command */
+        break;
     }
     return TOOL_SOME_FAILED;
 }

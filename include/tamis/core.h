@@ -35,7 +35,8 @@ typedef enum tamis_status {
     TAMIS_ERR_READ,        /* a file is missing, broken or unreadable */
     TAMIS_ERR_WRITE,       /* a file could not be written whole */
     TAMIS_ERR_DEVICE,      /* no device, or the device failed */
-    TAMIS_ERR_CANCELED     /* the caller's cancel flag was seen */
+    TAMIS_ERR_CANCELED,    /* the caller's cancel flag was seen */
+    TAMIS_ERR_AGAIN        /* nothing is wrong: what was asked for is not there yet, see stream.h */
 } tamis_status;
 
 /* A short English name of the status, such as "argument". Static storage, never NULL. */

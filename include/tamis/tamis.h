@@ -12,6 +12,7 @@
 #include <tamis/graph.h>
 #include <tamis/image.h>
 #include <tamis/parts.h>
+#include <tamis/stream.h>
 #include <tamis/threads.h>
 #include <tamis/version.h>
 

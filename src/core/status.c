@@ -29,6 +29,8 @@ const char *tamis_status_name(tamis_status status)
         return "device";
     case TAMIS_ERR_CANCELED:
         return "canceled";
+    case TAMIS_ERR_AGAIN:
+        return "again";
     }
     return "unknown";
 }

@@ -212,6 +212,7 @@ void tamis_priv_shared_drop(const struct tamis_device_plan *device, tamis_shared
 {
     tamis_session s = {.device = device};
     if (frame->state == TAMIS_SHARED_THERE &&
+        device->backend->enter(device->gpu, &s.fault) == TAMIS_OK &&
         device->backend->stream_get(device->gpu, &s.stream, &s.fault) == TAMIS_OK) {
         tamis_priv_held_drop(&s, &frame->held);
         device->backend->stream_put(device->gpu, s.stream);

@@ -132,11 +132,11 @@ static tamis_status run_there(tamis_session *s, const tamis_image *src, tamis_re
 
 /* ---- images in host memory */
 
-/* A frame of the window, which is brought to the device unless another run has done so. */
-static tamis_status take_shared(tamis_session *s, const tamis_image *image, int f, tamis_held *out)
+/* What the window shares is brought to the device unless another run has done so. */
+static tamis_status take_shared(tamis_session *s, const tamis_image *image,
+                                tamis_shared_frame *frame, tamis_held *out)
 {
     tamis_window *w = s->window;
-    tamis_shared_frame *frame = w->frames[f];
     tamis_status status = TAMIS_OK;
     pthread_mutex_lock(w->mutex);
     while (frame->state == TAMIS_SHARED_COMING)
@@ -164,8 +164,8 @@ static tamis_status take_shared(tamis_session *s, const tamis_image *image, int 
 
 static tamis_status upload_frame(tamis_session *s, const tamis_image *image, int f, tamis_held *out)
 {
-    if (s->window)
-        return take_shared(s, image, f, out);
+    if (s->window && s->window->frames[f])
+        return take_shared(s, image, s->window->frames[f], out);
     return tamis_priv_held_upload(s, image, window_of(image, s->options->window), s->plan->w,
                                   s->plan->h, s->parts[0], out);
 }
@@ -179,6 +179,8 @@ static tamis_status upload_inputs(tamis_session *s, const tamis_image *src, stru
             TAMIS_TRY(upload_frame(s, frame_at(s, src, f - q->around), f, &q->frame[f]));
     if (!s->options->guide)
         return TAMIS_OK;
+    if (s->window && s->window->guide)
+        return take_shared(s, s->options->guide, s->window->guide, guide);
     tamis_rect part = plan->steps[0].node.guide_is_map ? s->parts[1] : s->parts[0];
     return tamis_priv_held_upload(s, s->options->guide,
                                   window_of(s->options->guide, s->options->guide_window),

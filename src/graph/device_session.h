@@ -29,11 +29,14 @@ typedef struct tamis_shared_frame {
     tamis_held held; /* all of it */
 } tamis_shared_frame;
 
-/* The frames around the one that a run is for, oldest first; NULL where there is none. */
+/* What of a run's inputs is shared with other runs. */
 typedef struct tamis_window {
     pthread_mutex_t *mutex; /* guards the states of all frames */
     pthread_cond_t *changed;
+    /* The frames around the one that the run is for, oldest first, and the guide; NULL where there
+     * is none, and where it is brought for this run alone. */
     tamis_shared_frame *frames[2 * TAMIS_MAX_FRAMES + 1];
+    tamis_shared_frame *guide;
 } tamis_window;
 
 /* One run. */
@@ -41,10 +44,9 @@ typedef struct tamis_session {
     const tamis_plan *plan;
     const struct tamis_device_plan *device;
     const tamis_run_options *options;
-    tamis_window
-        *window;      /* where the source and its neighbors are to be had; NULL: they are read */
-    atomic_int *stop; /* non-zero: another part of the run has failed; may be NULL */
-    int silent;       /* somebody else reports progress */
+    tamis_window *window; /* NULL: nothing is shared */
+    atomic_int *stop;     /* non-zero: another part of the run has failed; may be NULL */
+    int silent;           /* somebody else reports progress */
     void *stream;
     tamis_rect parts[TAMIS_GRAPH_MAX_SIZE + 1]; /* of what goes into each step, and of the result */
     tamis_gpu_fault fault;

@@ -42,7 +42,7 @@ static int planes_overlap(const tamis_image *a, int p, const tamis_image *b, int
     return ahead < row_bytes(a) || ahead + row_bytes(b) > stride;
 }
 
-static int images_overlap(const tamis_image *a, const tamis_image *b)
+int tamis_priv_images_overlap(const tamis_image *a, const tamis_image *b)
 {
     for (int p = 0; p < tamis_image_planes(a); p++)
         for (int q = 0; q < tamis_image_planes(b); q++)
@@ -86,7 +86,7 @@ static tamis_status check_rows(const tamis_plan *plan, const tamis_image *dst)
 static tamis_status check_overlap(const tamis_plan *plan, const char *what,
                                   const tamis_image *image, const tamis_image *dst)
 {
-    if (!images_overlap(image, dst))
+    if (!tamis_priv_images_overlap(image, dst))
         return TAMIS_OK;
     return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
                            "run: %s and the destination share memory; filters with a window need a "

@@ -305,6 +305,23 @@ void tamis_priv_run_finish(const tamis_plan *plan, int i, const tamis_run_option
     finish_segment(&r, segment, &segment->hold);
 }
 
+int tamis_priv_host_run(const tamis_plan *plan, const tamis_image *src, tamis_rect rect,
+                        const tamis_image *dst, const tamis_run_options *options)
+{
+    /* Only slots and whole images change, under locks. */
+    struct run r = {.plan = (tamis_plan *)plan, .options = options};
+    if (plan->hold_bytes)
+        pthread_mutex_lock(&r.plan->turn);
+    run_segments(&r, src, dst, rect);
+    if (plan->hold_bytes)
+        pthread_mutex_unlock(&r.plan->turn);
+    if (stopped(&r))
+        return 0;
+    if (options->progress)
+        options->progress(options->progress_user, r.total, r.total);
+    return 1;
+}
+
 /* ---- public */
 
 tamis_status tamis_plan_run_region(const tamis_plan *plan, const tamis_image *src, tamis_rect rect,
@@ -319,17 +336,8 @@ tamis_status tamis_plan_run_region(const tamis_plan *plan, const tamis_image *sr
     TAMIS_TRY(tamis_priv_run_check(plan, src, rect, dst, options));
     if (plan->device)
         return tamis_priv_device_run(plan, src, rect, dst, options);
-    /* Only slots and whole images change, under locks. */
-    struct run r = {.plan = (tamis_plan *)plan, .options = options};
-    if (plan->hold_bytes)
-        pthread_mutex_lock(&r.plan->turn);
-    run_segments(&r, src, dst, rect);
-    if (plan->hold_bytes)
-        pthread_mutex_unlock(&r.plan->turn);
-    if (stopped(&r))
+    if (!tamis_priv_host_run(plan, src, rect, dst, options))
         return tamis_priv_fail(plan->ctx, TAMIS_ERR_CANCELED, "run: canceled");
-    if (options->progress)
-        options->progress(options->progress_user, r.total, r.total);
     return TAMIS_OK;
 }
 

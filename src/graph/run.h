@@ -51,6 +51,13 @@ void tamis_priv_run_part(const tamis_plan *plan, int i, const tamis_image *src, 
                          const tamis_image *dst, const tamis_run_options *options);
 void tamis_priv_run_finish(const tamis_plan *plan, int i, const tamis_run_options *options);
 
+/* run.c: runs a plan for the CPU, the images having been checked. 0: it was canceled. */
+int tamis_priv_host_run(const tamis_plan *plan, const tamis_image *src, tamis_rect rect,
+                        const tamis_image *dst, const tamis_run_options *options);
+
+/* match.c: whether two images share bytes. */
+int tamis_priv_images_overlap(const tamis_image *a, const tamis_image *b);
+
 /* match.c: whether a run's images fit the plan and each other. what names the caller in messages.
  * Errors: ARGUMENT. */
 tamis_status tamis_priv_run_check(const tamis_plan *plan, const tamis_image *src, tamis_rect rect,

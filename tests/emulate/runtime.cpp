@@ -39,6 +39,7 @@ std::mutex mutex; // guards all of it
 std::map<const char *, allocation> allocations;
 std::set<cudaStream_t> streams;
 size_t in_use[MAX_DEVICES];
+int64_t uploaded; // bytes
 
 thread_local int current;
 thread_local cudaError_t last_error;
@@ -339,6 +340,8 @@ cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size
         std::lock_guard<std::mutex> lock(mutex);
         if (height && owner(there, pitch * (height - 1) + width) != stream->device)
             return result(cudaErrorInvalidValue);
+        if (kind == cudaMemcpyHostToDevice)
+            uploaded += (int64_t)(width * height);
     }
     arrival a = {(char *)dst, dst_pitch, width, height, {}};
     for (size_t y = 0; y < height; y++) {
@@ -357,4 +360,11 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t size, cudaStream_t)
 {
     memset(p, value, size);
     return cudaSuccess;
+}
+
+// For tests: what has gone to devices.
+extern "C" __attribute__((visibility("default"))) int64_t tamis_emulate_uploaded(void)
+{
+    std::lock_guard<std::mutex> lock(mutex);
+    return uploaded;
 }

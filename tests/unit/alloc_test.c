@@ -37,6 +37,22 @@ typedef struct work {
     long run_calls; /* allocations during the run itself */
 } work;
 
+static tamis_status stream_once(const work *w, const tamis_plan *plan)
+{
+    tamis_stream *stream = NULL;
+    tamis_stream_result r;
+    tamis_status status = tamis_stream_create(plan, NULL, &stream);
+    if (status == TAMIS_OK)
+        status = tamis_stream_submit(stream, &w->src.image, &w->dst.image, NULL, 0);
+    if (status == TAMIS_OK) {
+        assert_int_equal(tamis_stream_flush(stream), TAMIS_OK);
+        assert_int_equal(tamis_stream_wait(stream, -1, &r), TAMIS_OK);
+        assert_int_equal(r.status, TAMIS_OK);
+    }
+    tamis_stream_free(&stream);
+    return status;
+}
+
 /* Everything a program does, stopping at the first failure. */
 static tamis_status do_work(work *w, tamis_ctx *ctx, meter *m)
 {
@@ -55,6 +71,8 @@ static tamis_status do_work(work *w, tamis_ctx *ctx, meter *m)
         status = tamis_plan_run(plan, &w->src.image, &w->dst.image, NULL);
         w->run_calls = atomic_load(&m->calls) - before;
     }
+    if (status == TAMIS_OK)
+        status = stream_once(w, plan);
     if (status != TAMIS_OK)
         unit_message_has(ctx, "memory");
     tamis_plan_free(&plan);

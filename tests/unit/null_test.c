@@ -199,11 +199,40 @@ static void plans(void **state)
     drop(&t);
 }
 
+static void streams(void **state)
+{
+    things t = make();
+    tamis_ctx *ctx = t.ctx;
+    tamis_stream *stream = NULL;
+    tamis_stream_result r;
+
+    (void)state;
+    refused(tamis_stream_create(t.plan, NULL, NULL), "out");
+    refused_silently(tamis_stream_create(NULL, NULL, &stream));
+    assert_null(stream);
+    refused_silently(tamis_stream_submit(NULL, &t.src, &t.dst, NULL, 0));
+    refused_silently(tamis_stream_cut(NULL));
+    refused_silently(tamis_stream_flush(NULL));
+    refused_silently(tamis_stream_cancel(NULL));
+    refused_silently(tamis_stream_poll(NULL, &r));
+    refused_silently(tamis_stream_wait(NULL, 0, &r));
+    assert_int_equal(tamis_stream_depth(NULL), 0);
+    tamis_stream_free(NULL);
+    tamis_stream_free(&stream);
+    assert_int_equal(tamis_stream_create(t.plan, NULL, &stream), TAMIS_OK);
+    refused(tamis_stream_submit(stream, NULL, &t.dst, NULL, 0), "src");
+    refused(tamis_stream_submit(stream, &t.src, NULL, NULL, 0), "dst");
+    refused(tamis_stream_poll(stream, NULL), "result");
+    refused(tamis_stream_wait(stream, -1, NULL), "result");
+    tamis_stream_free(&stream);
+    drop(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contexts), cmocka_unit_test(images), cmocka_unit_test(filters),
-        cmocka_unit_test(graphs),   cmocka_unit_test(plans),
+        cmocka_unit_test(graphs),   cmocka_unit_test(plans),  cmocka_unit_test(streams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
