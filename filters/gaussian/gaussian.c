@@ -250,12 +250,18 @@ static tamis_status plan(tamis_node *node)
 
 /* ---- the reference: columns first into a row of sums, then rows */
 
-static int round_u8(int sum, int bits)
+static int round_down(int sum, int bits)
 {
     return (sum + (1 << (bits - 1))) >> bits;
 }
 
-static void gaussian_u8_c(const tamis_tile *t, const void *coef, void *scratch)
+static float sharpened(const struct gaussian_sharpen *s, float in, float d)
+{
+    float small = d > s->threshold ? s->threshold : d < -s->threshold ? -s->threshold : d;
+    return fmaf(s->amount, d - small, in);
+}
+
+void tamis_priv_gaussian_u8_c(const tamis_tile *t, const void *coef, void *scratch)
 {
     const struct gaussian_coef *c = coef;
     int r = c->x.radius * t->step, n = t->w * t->step;
@@ -265,14 +271,21 @@ static void gaussian_u8_c(const tamis_tile *t, const void *coef, void *scratch)
             int sum = 0;
             for (int j = -c->y.radius; j <= c->y.radius; j++)
                 sum += c->y.q[j < 0 ? -j : j] * ((const uint8_t *)t->src[0][y + j])[i];
-            sums[i] = round_u8(sum, c->y.bits - GAUSSIAN_FRACTION);
+            sums[i] = round_down(sum, c->y.bits - GAUSSIAN_FRACTION);
         }
+        const uint8_t *in = t->src[0][y];
         uint8_t *dst = (uint8_t *)t->dst[0] + y * t->dst_stride[0];
         for (int i = 0; i < n; i++) {
             int sum = 0;
             for (int j = -c->x.radius; j <= c->x.radius; j++)
                 sum += c->x.q[j < 0 ? -j : j] * sums[i + j * t->step];
-            dst[i] = (uint8_t)round_u8(sum, c->x.bits + GAUSSIAN_FRACTION);
+            if (c->sharpen) {
+                int d = (in[i] << GAUSSIAN_FRACTION) - round_down(sum, c->x.bits);
+                float out = sharpened(c->sharpen, in[i], (float)d / (1 << GAUSSIAN_FRACTION));
+                tamis_priv_sample_put(TAMIS_U8, dst, i, out);
+            } else {
+                dst[i] = (uint8_t)round_down(sum, c->x.bits + GAUSSIAN_FRACTION);
+            }
         }
     }
 }
@@ -294,25 +307,27 @@ static void gaussian_16_c(const tamis_tile *t, const struct gaussian_coef *c, fl
         }
         char *dst = (char *)t->dst[0] + y * t->dst_stride[0];
         for (int i = 0; i < n; i++) {
-            float sum = c->x.f[0] * sums[i];
+            float sum = c->x.f[0] * sums[i],
+                  in = (float)tamis_priv_sample_get(type, t->src[0][y], i);
             for (int j = 1; j <= c->x.radius; j++)
                 sum = fmaf(c->x.f[j], sums[i - j * t->step] + sums[i + j * t->step], sum);
-            tamis_priv_sample_put(type, dst, i, sum);
+            tamis_priv_sample_put(type, dst, i,
+                                  c->sharpen ? sharpened(c->sharpen, in, in - sum) : sum);
         }
     }
 }
 
-static void gaussian_u16_c(const tamis_tile *t, const void *coef, void *scratch)
+void tamis_priv_gaussian_u16_c(const tamis_tile *t, const void *coef, void *scratch)
 {
     gaussian_16_c(t, coef, scratch, TAMIS_U16);
 }
 
-static void gaussian_s16_c(const tamis_tile *t, const void *coef, void *scratch)
+void tamis_priv_gaussian_s16_c(const tamis_tile *t, const void *coef, void *scratch)
 {
     gaussian_16_c(t, coef, scratch, TAMIS_S16);
 }
 
-static void gaussian_f32_c(const tamis_tile *t, const void *coef, void *scratch)
+void tamis_priv_gaussian_f32_c(const tamis_tile *t, const void *coef, void *scratch)
 {
     const struct gaussian_coef *c = coef;
     int r = c->x.radius * t->step, n = t->w * t->step;
@@ -325,21 +340,24 @@ static void gaussian_f32_c(const tamis_tile *t, const void *coef, void *scratch)
                                     ((const float *)t->src[0][y + j])[i]);
             sums[i] = (float)sum;
         }
+        const float *in = t->src[0][y];
         float *dst = (float *)(void *)((char *)t->dst[0] + y * t->dst_stride[0]);
         for (int i = 0; i < n; i++) {
             double sum = c->x.d[0] * sums[i];
             for (int j = 1; j <= c->x.radius; j++)
                 sum += c->x.d[j] * ((double)sums[i - j * t->step] + sums[i + j * t->step]);
             dst[i] = (float)sum;
+            if (c->sharpen)
+                dst[i] = sharpened(c->sharpen, in[i], in[i] - dst[i]);
         }
     }
 }
 
 static const tamis_kernel gaussian_kernels_c[] = {
-    {"separable", TAMIS_U8, TAMIS_CPU_C, gaussian_u8_c, 0},
-    {"separable", TAMIS_U16, TAMIS_CPU_C, gaussian_u16_c, 0},
-    {"separable", TAMIS_S16, TAMIS_CPU_C, gaussian_s16_c, 0},
-    {"separable", TAMIS_F32, TAMIS_CPU_C, gaussian_f32_c, 0},
+    {"separable", TAMIS_U8, TAMIS_CPU_C, tamis_priv_gaussian_u8_c, 0},
+    {"separable", TAMIS_U16, TAMIS_CPU_C, tamis_priv_gaussian_u16_c, 0},
+    {"separable", TAMIS_S16, TAMIS_CPU_C, tamis_priv_gaussian_s16_c, 0},
+    {"separable", TAMIS_F32, TAMIS_CPU_C, tamis_priv_gaussian_f32_c, 0},
     {"grid", TAMIS_U8, TAMIS_CPU_C, tamis_priv_gaussian_grid_u8_c, 0},
     {"grid", TAMIS_U16, TAMIS_CPU_C, tamis_priv_gaussian_grid_u16_c, 0},
     {"grid", TAMIS_S16, TAMIS_CPU_C, tamis_priv_gaussian_grid_s16_c, 0},

@@ -29,6 +29,7 @@ struct taps {
 
 struct gaussian_state {
     struct taps x, y;
+    gaussian_end end;
     struct march_taps march;
     struct gaussian_rows_taps rows; /* u8 */
 };
@@ -37,6 +38,7 @@ template <typename T> struct args {
     tamis_inputs<T> in;
     tamis_output out;
     struct taps x, y;
+    gaussian_end end;
     int step, side;       /* columns beside an output that a strip reads, a multiple of 4 */
     int shift_x, shift_y; /* samples, rows */
     int first;            /* first sample of the first strip's output, a multiple of 4 */
@@ -102,6 +104,7 @@ template <typename T> struct columns_of {
 struct fixed { /* u8 */
     typedef uint8_t sample;
     typedef uint16_t sum; /* in 1/128 level */
+    typedef int total;
     enum { ROWS = 8 };
 
     static __device__ __forceinline__ unsigned pack(four<uint8_t> q)
@@ -139,18 +142,31 @@ struct fixed { /* u8 */
                 out[v][c] = (sum)(acc[v][c] >> (t.bits - GAUSSIAN_FRACTION));
     }
 
-    static __device__ __forceinline__ uint8_t row(const sum *s, int step, const struct taps &t)
+    static __device__ __forceinline__ int row(const sum *s, int step, const struct taps &t)
     {
-        int total = t.q[0] * s[0] + (1 << (t.bits + GAUSSIAN_FRACTION - 1));
+        int total = t.q[0] * s[0];
         for (int j = 1; j <= t.radius; j++)
             total += t.q[j] * (s[-j * step] + s[j * step]);
-        return (uint8_t)(total >> (t.bits + GAUSSIAN_FRACTION));
+        return total;
+    }
+
+    static __device__ __forceinline__ int rounded(int total, int bits)
+    {
+        return (total + (1 << (bits - 1))) >> bits;
+    }
+    static __device__ __forceinline__ uint8_t result(int total, const struct taps &t)
+    {
+        return (uint8_t)rounded(total, t.bits + GAUSSIAN_FRACTION);
+    }
+    static __device__ __forceinline__ float difference(uint8_t in, int total, const struct taps &t)
+    {
+        return gaussian_difference(in, rounded(total, t.bits));
     }
 };
 
 template <typename T> struct single { /* u16, s16 */
     typedef T sample;
-    typedef float sum;
+    typedef float sum, total;
     enum { ROWS = 4 };
 
     static __device__ __forceinline__ void columns(const columns_of<T> &in, int y,
@@ -169,20 +185,28 @@ template <typename T> struct single { /* u16, s16 */
         }
     }
 
-    static __device__ __forceinline__ T row(const sum *s, int step, const struct taps &t)
+    static __device__ __forceinline__ float row(const sum *s, int step, const struct taps &t)
     {
         float total = __fmul_rn(t.f[0], s[0]);
         for (int j = 1; j <= t.radius; j++)
             total = fmaf(t.f[j], __fadd_rn(s[-j * step], s[j * step]), total);
+        return total;
+    }
+
+    static __device__ __forceinline__ T result(float total, const struct taps &)
+    {
         return tamis_sample<T>::of(total);
+    }
+    static __device__ __forceinline__ float difference(T in, float total, const struct taps &)
+    {
+        return __fsub_rn((float)in, total);
     }
 };
 
 /* Differences from the center, in which rounding errors are as small as they are; where that is not
  * finite, plain sums. */
 struct centered { /* f32 */
-    typedef float sample;
-    typedef float sum;
+    typedef float sample, sum, total;
     enum { ROWS = 4 };
 
     static __device__ __forceinline__ void columns(const columns_of<float> &in, int y,
@@ -238,9 +262,30 @@ struct centered { /* f32 */
             plain += t.d[j] * ((double)s[-j * step] + s[j * step]);
         return (float)plain;
     }
+
+    static __device__ __forceinline__ float result(float total, const struct taps &)
+    {
+        return total;
+    }
+    static __device__ __forceinline__ float difference(float in, float total, const struct taps &)
+    {
+        return __fsub_rn(in, total);
+    }
 };
 
 /* ---- kernels */
+
+/* The result at sample i of row y. */
+template <typename P>
+static __device__ __forceinline__ typename P::sample finished(const args<typename P::sample> &a,
+                                                              typename P::total total, int i, int y)
+{
+    if (!a.end.sharpens)
+        return P::result(total, a.x);
+    typename P::sample in = a.in.plane[blockIdx.y].row(y + a.shift_y)[i + a.shift_x];
+    float out = gaussian_sharpened(a.end, (float)in, P::difference(in, total, a.x));
+    return tamis_sample<typename P::sample>::of(out);
+}
 
 template <typename P>
 static __device__ __forceinline__ columns_of<typename P::sample>
@@ -283,7 +328,8 @@ __global__ void __launch_bounds__(THREADS)
         typename P::sample *row = tamis_row<typename P::sample>(a.out, blockIdx.y, y + v);
         for (int i = threadIdx.x; i < inner; i += THREADS)
             if (x + i >= begin && x + i < end)
-                row[x + i] = P::row(&sums[v][a.side + i], a.step, a.x);
+                row[x + i] =
+                    finished<P>(a, P::row(&sums[v][a.side + i], a.step, a.x), x + i, y + v);
     }
 }
 
@@ -319,8 +365,9 @@ __global__ void __launch_bounds__(THREADS)
         return;
     const sum *row = (const sum *)(tamis_picture(a.sums, a.sums_next) + blockIdx.y * a.sums_plane +
                                    v * a.sums_stride);
-    tamis_row<typename P::sample>(a.out, blockIdx.y, a.out.y + v)[a.out.x * a.step + i] =
-        P::row(row + a.side + i, a.step, a.x);
+    int x = a.out.x * a.step + i, y = a.out.y + v;
+    tamis_row<typename P::sample>(a.out, blockIdx.y, y)[x] =
+        finished<P>(a, P::row(row + a.side + i, a.step, a.x), x, y);
 }
 
 /* ---- launches */
@@ -338,6 +385,7 @@ static args<typename P::sample> make_args(const tamis_gpu_work *w, const struct 
     a.out = tamis_output_of(w);
     a.x = s->x;
     a.y = s->y;
+    a.end = s->end;
     a.step = w->step;
     a.side = (s->x.radius * w->step + 3) / 4 * 4;
     a.shift_x = w->shift_x * w->step;
@@ -389,6 +437,7 @@ static tamis_status launch_march(const tamis_gpu_work *w, const struct gaussian_
     a.in = tamis_inputs_of<T>(w);
     a.out = tamis_output_of(w);
     a.taps = s->march;
+    a.end = s->end;
     a.shift_x = w->shift_x * STEP;
     a.shift_y = w->shift_y;
     a.first = w->part.x * STEP / 4 * 4;
@@ -509,13 +558,15 @@ static tamis_status prepare(tamis_gpu_prep *prep)
     const struct gaussian_coef *c = (const struct gaussian_coef *)prep->node->coef;
     struct gaussian_state *s = (struct gaussian_state *)prep->alloc(prep, sizeof *s);
     prep->state = s;
-    if (s && prep->node->work == TAMIS_U8)
+    if (!s)
+        return TAMIS_ERR_MEMORY;
+    s->end = gaussian_end_of(c);
+    if (prep->node->work == TAMIS_U8)
         fill_rows(c, &s->rows);
-    else if (s)
+    else
         fill_march(c, &s->march);
-    return s && upload_axis(prep, &c->x, &s->x) && upload_axis(prep, &c->y, &s->y)
-               ? TAMIS_OK
-               : TAMIS_ERR_MEMORY;
+    return upload_axis(prep, &c->x, &s->x) && upload_axis(prep, &c->y, &s->y) ? TAMIS_OK
+                                                                              : TAMIS_ERR_MEMORY;
 }
 
 #define GRID_ROW(type, tolerance)                                                                  \
@@ -524,17 +575,6 @@ static tamis_status prepare(tamis_gpu_prep *prep)
             tamis_cuda_gaussian_grid_scratch, tamis_cuda_gaussian_grid_launch                      \
     }
 } // namespace
-
-tamis_status tamis_cuda_gaussian_sharpen(const tamis_gpu_work *w, const void *state, float amount,
-                                         float threshold, bool *done, tamis_gpu_fault *fault)
-{
-    struct gaussian_state s = *(const struct gaussian_state *)state;
-    march_launch small = find_small<march_sharpened>(w, &s);
-    s.march.amount = amount;
-    s.march.threshold = threshold;
-    *done = small != NULL;
-    return small ? small(w, &s, fault) : TAMIS_OK;
-}
 
 TAMIS_CUDA_KERNELS(gaussian) = {
     {"separable", TAMIS_U8, 0, prepare, scratch<fixed>, launch_bytes},

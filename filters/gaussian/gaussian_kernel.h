@@ -29,8 +29,14 @@ struct gaussian_grid {
     struct gaussian_axis smooth; /* taps between samples of the grid, as f and d */
 };
 
+/* What "unsharp" does with samples that a direct sum has smoothed: see unsharp.h. */
+struct gaussian_sharpen {
+    float amount, threshold; /* levels */
+};
+
 struct gaussian_coef {
     struct gaussian_axis x, y;
+    const struct gaussian_sharpen *sharpen; /* NULL: the smoothed samples are the result */
     struct gaussian_grid grid_x, grid_y;
     /* The grid begins anew after so many pixels: the picture's size where it repeats itself. */
     int32_t period_w, period_h;
@@ -97,11 +103,19 @@ static inline int gaussian_next_part(const tamis_tile *t, const struct gaussian_
 /* Kernels in files of their own; here TAMIS_ISA is defined only where kernels are compiled. */
 #ifdef TAMIS_ISA
 void TAMIS_FN(tamis_priv_gaussian_u8)(const tamis_tile *t, const void *coef, void *scratch);
+void TAMIS_FN(tamis_priv_gaussian_u16)(const tamis_tile *t, const void *coef, void *scratch);
+void TAMIS_FN(tamis_priv_gaussian_s16)(const tamis_tile *t, const void *coef, void *scratch);
+void TAMIS_FN(tamis_priv_gaussian_f32)(const tamis_tile *t, const void *coef, void *scratch);
 void TAMIS_FN(tamis_priv_gaussian_grid_u8)(const tamis_tile *t, const void *coef, void *scratch);
 void TAMIS_FN(tamis_priv_gaussian_grid_u16)(const tamis_tile *t, const void *coef, void *scratch);
 void TAMIS_FN(tamis_priv_gaussian_grid_s16)(const tamis_tile *t, const void *coef, void *scratch);
 void TAMIS_FN(tamis_priv_gaussian_grid_f32)(const tamis_tile *t, const void *coef, void *scratch);
 #endif
+
+void tamis_priv_gaussian_u8_c(const tamis_tile *t, const void *coef, void *scratch);
+void tamis_priv_gaussian_u16_c(const tamis_tile *t, const void *coef, void *scratch);
+void tamis_priv_gaussian_s16_c(const tamis_tile *t, const void *coef, void *scratch);
+void tamis_priv_gaussian_f32_c(const tamis_tile *t, const void *coef, void *scratch);
 
 /* For filters of this folder that smooth on their way. */
 extern const tamis_filter tamis_priv_filter_gaussian;

@@ -5,6 +5,7 @@
 #ifndef TAMIS_GAUSSIAN_MARCH_CUH
 #define TAMIS_GAUSSIAN_MARCH_CUH
 
+#include "gaussian_sharpen.cuh"
 #include "kernel.cuh"
 
 namespace
@@ -19,13 +20,13 @@ enum { MARCH_MAX_RADIUS = 7 };
 struct march_taps {
     float down[MARCH_MAX_RADIUS + 1], across[MARCH_MAX_RADIUS + 1];
     double d_down[MARCH_MAX_RADIUS + 1], d_across[MARCH_MAX_RADIUS + 1]; /* f32 */
-    float amount, threshold;                                             /* unsharp */
 };
 
 template <typename T> struct march_args {
     tamis_inputs<T> in;
     tamis_output out;
     march_taps taps;
+    gaussian_end end;
     int shift_x, shift_y; /* samples, rows */
     int first;            /* first sample of the first strip's output, a multiple of 4 */
     int rows;             /* that a block makes */
@@ -90,6 +91,17 @@ template <typename T> struct march_single { /* u16, s16 */
         *out = sum;
     }
 
+    template <int R, int STEP>
+    static __device__ __forceinline__ void row(const float *w, const march_taps &t, float *out)
+    {
+        for (int c = 0; c < 4; c++) {
+            float sum = __fmul_rn(t.across[0], w[c]);
+            for (int j = 1; j <= R; j++)
+                sum = fmaf(t.across[j], __fadd_rn(w[c - j * STEP], w[c + j * STEP]), sum);
+            out[c] = sum;
+        }
+    }
+
     /* In the low 16 bits. */
     static __device__ __forceinline__ unsigned round(float v)
     {
@@ -98,18 +110,10 @@ template <typename T> struct march_single { /* u16, s16 */
         return __float_as_uint(__fadd_rn(v, 12582912.f)); /* 1.5 * 2^23: ties to even */
     }
 
-    template <int R, int STEP>
-    static __device__ __forceinline__ march_raw<T> row(const float *w, const march_taps &t)
+    static __device__ __forceinline__ march_raw<T> pack(const float *v)
     {
-        unsigned v[4];
-        for (int c = 0; c < 4; c++) {
-            float sum = __fmul_rn(t.across[0], w[c]);
-            for (int j = 1; j <= R; j++)
-                sum = fmaf(t.across[j], __fadd_rn(w[c - j * STEP], w[c + j * STEP]), sum);
-            v[c] = round(sum);
-        }
-        return march_raw<T>{
-            make_uint2(__byte_perm(v[0], v[1], 0x5410), __byte_perm(v[2], v[3], 0x5410))};
+        return march_raw<T>{make_uint2(__byte_perm(round(v[0]), round(v[1]), 0x5410),
+                                       __byte_perm(round(v[2]), round(v[3]), 0x5410))};
     }
 };
 
@@ -147,9 +151,8 @@ struct march_centered { /* f32 */
     }
 
     template <int R, int STEP>
-    static __device__ __forceinline__ march_raw<float> row(const float *w, const march_taps &t)
+    static __device__ __forceinline__ void row(const float *w, const march_taps &t, float *out)
     {
-        float v[4];
         for (int c = 0; c < 4; c++) {
             float center = w[c], sum = center;
             for (int j = 1; j <= R; j++)
@@ -163,36 +166,13 @@ struct march_centered { /* f32 */
                     copy[j] = w[c + (j - R) * STEP];
                 sum = plain(copy, R, t.d_across);
             }
-            v[c] = sum;
+            out[c] = sum;
         }
+    }
+
+    static __device__ __forceinline__ march_raw<float> pack(const float *v)
+    {
         return march_raw<float>{make_float4(v[0], v[1], v[2], v[3])};
-    }
-};
-
-/* What becomes of a row's result, given the samples in the middle of its windows: nothing, or it is
- * what they are sharpened by. */
-template <typename P> struct march_end {
-    static __device__ __forceinline__ void put(march_raw<typename P::sample> *, const float *,
-                                               const march_taps &)
-    {
-    }
-};
-
-struct march_sharpened : march_centered {
-};
-
-template <> struct march_end<march_sharpened> {
-    static __device__ __forceinline__ float sharpen(float v, float smooth, const march_taps &t)
-    {
-        float d = v - smooth;
-        float small = d > t.threshold ? t.threshold : d < -t.threshold ? -t.threshold : d;
-        return fmaf(t.amount, d - small, v);
-    }
-    static __device__ __forceinline__ void put(march_raw<float> *r, const float *v,
-                                               const march_taps &t)
-    {
-        r->v = make_float4(sharpen(v[0], r->v.x, t), sharpen(v[1], r->v.y, t),
-                           sharpen(v[2], r->v.z, t), sharpen(v[3], r->v.w, t));
     }
 };
 
@@ -321,8 +301,14 @@ __global__ void __launch_bounds__(32)
             for (int c = 0; c < 4; c++)
                 P::template column<R>(ring, s % K, c, a.taps, &sum[c]);
             march_window<REACH>(sum, w + REACH);
-            march_raw<T> result = P::template row<R, STEP>(w + REACH, a.taps);
-            march_end<P>::put(&result, ring[(s + R) % K], a.taps);
+            float out[4];
+            P::template row<R, STEP>(w + REACH, a.taps, out);
+            if (a.end.sharpens)
+                for (int c = 0; c < 4; c++) {
+                    float in = ring[(s + R) % K][c];
+                    out[c] = gaussian_sharpened(a.end, in, __fsub_rn(in, out[c]));
+                }
+            march_raw<T> result = P::pack(out);
             if (whole)
                 *(march_raw<T> *)to = result;
             else if (writes)

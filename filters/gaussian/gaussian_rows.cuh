@@ -6,6 +6,7 @@
 #define TAMIS_GAUSSIAN_ROWS_CUH
 
 #include "gaussian_kernel.h"
+#include "gaussian_sharpen.cuh"
 #include "rows.cuh"
 
 namespace
@@ -20,6 +21,7 @@ struct gaussian_rows_taps {
     int down_shift;
     /* Across, so that the level is the highest byte of the sum. */
     unsigned across[GAUSSIAN_ROWS_MAX + 1];
+    gaussian_end end;
 };
 
 static void fill_rows(const struct gaussian_coef *c, struct gaussian_rows_taps *t)
@@ -32,14 +34,16 @@ static void fill_rows(const struct gaussian_coef *c, struct gaussian_rows_taps *
     }
     t->down_shift = c->y.bits - GAUSSIAN_FRACTION;
     t->down_half = 1u << (t->down_shift - 1);
+    t->end = gaussian_end_of(c);
     for (int i = 0; i <= c->x.radius; i++)
         t->across[i] = (unsigned)c->x.q[i] << (24 - GAUSSIAN_FRACTION - c->x.bits);
 }
 
-template <int RADIUS, int PIXEL> struct gaussian_rows {
+/* SHARPEN: what the sums give is not the result but what sharpens it. */
+template <int RADIUS, int PIXEL, bool SHARPEN> struct gaussian_rows {
     enum { R = RADIUS, STEP = PIXEL, GROUP = 2, PAIRS = R + 1, REACH = R * STEP };
     enum { ROUND = PAIRS, AHEAD = R == 5 ? 3 : R == 7 ? 4 : ROUND };
-    enum { BLOCKS = R < 3 ? 28 : R == 3 ? 24 : R < 6 ? 20 : 16 };
+    enum { BLOCKS = R < 3 && !SHARPEN ? 28 : R == 3 && !SHARPEN ? 24 : R < 6 ? 20 : 16 };
     typedef uint8_t result;
     typedef gaussian_rows_taps params;
 
@@ -83,8 +87,15 @@ template <int RADIUS, int PIXEL> struct gaussian_rows {
         }
     }
 
-    static __device__ __forceinline__ void across(const params &t, const unsigned *own,
-                                                  tamis_rows_result<uint8_t> *out)
+    /* The samples under the first or the second row of results. */
+    __device__ __forceinline__ unsigned center(int second, int column) const
+    {
+        int row = R + second;
+        return pairs[row / 2][column / 2] >> 8 * (column % 2 * 2 + row % 2) & 255;
+    }
+
+    __device__ __forceinline__ void across(const params &t, const unsigned *own, int second,
+                                           tamis_rows_result<uint8_t> *out) const
     {
         const unsigned all = 0xffffffffu;
         const int V = TAMIS_ROWS_V;
@@ -99,10 +110,12 @@ template <int RADIUS, int PIXEL> struct gaussian_rows {
         }
 #pragma unroll
         for (int c = 0; c < V; c++) {
-            sum[c] = t.across[0] * w[c] + (1u << 23);
+            sum[c] = t.across[0] * w[c] + (1u << (SHARPEN ? 23 - GAUSSIAN_FRACTION : 23));
 #pragma unroll
             for (int j = 1; j <= R; j++)
                 sum[c] += t.across[j] * (w[c - j * STEP] + w[c + j * STEP]);
+            if (SHARPEN)
+                sum[c] = sharpened(t.end, center(second, c), sum[c]);
         }
 #pragma unroll
         for (int k = 0; k < 2; k++)
@@ -110,38 +123,49 @@ template <int RADIUS, int PIXEL> struct gaussian_rows {
                                     __byte_perm(sum[4 * k + 2], sum[4 * k + 3], 0x0073), 0x5410);
     }
 
+    /* In the highest byte again. */
+    static __device__ __forceinline__ unsigned sharpened(const gaussian_end &end, unsigned in,
+                                                         unsigned sum)
+    {
+        float d = gaussian_difference((int)in, (int)(sum >> (24 - GAUSSIAN_FRACTION)));
+        return (unsigned)tamis_sample<uint8_t>::of(gaussian_sharpened(end, (float)in, d)) << 24;
+    }
+
     __device__ __forceinline__ void get(const params &t, tamis_rows_result<uint8_t> *out) const
     {
         unsigned columns[TAMIS_ROWS_V];
         down(t, t.even, columns);
-        across(t, columns, &out[0]);
+        across(t, columns, 0, &out[0]);
         down(t, t.odd, columns);
-        across(t, columns, &out[1]);
+        across(t, columns, 1, &out[1]);
     }
 };
 
 typedef bool (*gaussian_rows_start)(const tamis_gpu_work *, const gaussian_rows_taps &,
                                     tamis_gpu_fault *, tamis_status *);
 
-template <int R, int STEP>
+template <int R, int STEP, bool SHARPEN>
 static bool start_rows(const tamis_gpu_work *w, const gaussian_rows_taps &t, tamis_gpu_fault *fault,
                        tamis_status *status)
 {
-    if (!tamis_rows_fit<gaussian_rows<R, STEP>>(w))
+    if (!tamis_rows_fit<gaussian_rows<R, STEP, SHARPEN>>(w))
         return false;
-    *status = tamis_rows_launch<gaussian_rows<R, STEP>>("gaussian", w, t, fault);
+    *status = tamis_rows_launch<gaussian_rows<R, STEP, SHARPEN>>("gaussian", w, t, fault);
     return true;
 }
 
-/* Launches such a kernel if there is one for the work. */
-static bool launch_rows(const tamis_gpu_work *w, int radius, const gaussian_rows_taps &t,
-                        tamis_gpu_fault *fault, tamis_status *status)
+template <bool SHARPEN>
+static bool launch_rows_of(const tamis_gpu_work *w, int radius, const gaussian_rows_taps &t,
+                           tamis_gpu_fault *fault, tamis_status *status)
 {
     static const gaussian_rows_start plain[] = {
-        start_rows<1, 1>, start_rows<2, 1>, start_rows<3, 1>, start_rows<4, 1>,
-        start_rows<5, 1>, start_rows<6, 1>, start_rows<7, 1>};
-    static const gaussian_rows_start color[] = {start_rows<1, 3>, start_rows<2, 3>};
-    static const gaussian_rows_start four[] = {start_rows<1, 4>, start_rows<2, 4>};
+        start_rows<1, 1, SHARPEN>, start_rows<2, 1, SHARPEN>, start_rows<3, 1, SHARPEN>,
+        start_rows<4, 1, SHARPEN>, start_rows<5, 1, SHARPEN>, start_rows<6, 1, SHARPEN>,
+        start_rows<7, 1, SHARPEN>};
+    static const gaussian_rows_start color[] = {start_rows<1, 3, SHARPEN>,
+                                                start_rows<2, 3, SHARPEN>};
+    static const gaussian_rows_start four[] = {start_rows<1, 4, SHARPEN>,
+                                               start_rows<2, 4, SHARPEN>};
     if (w->step == 1 && radius >= 1 && radius <= 7)
         return plain[radius - 1](w, t, fault, status);
     if (w->step == 3 && radius >= 1 && radius <= 2)
@@ -149,6 +173,14 @@ static bool launch_rows(const tamis_gpu_work *w, int radius, const gaussian_rows
     if (w->step == 4 && radius >= 1 && radius <= 2)
         return four[radius - 1](w, t, fault, status);
     return false;
+}
+
+/* Launches such a kernel if there is one for the work. */
+static bool launch_rows(const tamis_gpu_work *w, int radius, const gaussian_rows_taps &t,
+                        tamis_gpu_fault *fault, tamis_status *status)
+{
+    return t.end.sharpens ? launch_rows_of<true>(w, radius, t, fault, status)
+                          : launch_rows_of<false>(w, radius, t, fault, status);
 }
 
 } // namespace

@@ -1,13 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What unsharp asks of the Gaussian's kernels in gaussian.cu. */
+/* How "unsharp" ends, for the Gaussian's kernels of direct sums. */
 #ifndef TAMIS_GAUSSIAN_SHARPEN_CUH
 #define TAMIS_GAUSSIAN_SHARPEN_CUH
 
+#include "gaussian_kernel.h"
 #include "kernel.cuh"
 
-/* The stage "separable" of f32, whose result sharpens the input on its way out. *done: whether
- * there is a kernel that does so for this work; state is what the Gaussian's row prepared. */
-tamis_status tamis_cuda_gaussian_sharpen(const tamis_gpu_work *w, const void *state, float amount,
-                                         float threshold, bool *done, tamis_gpu_fault *fault);
+/* As a part of a launch's constants. */
+struct gaussian_end {
+    bool sharpens; /* false: the smoothed samples are the result */
+    float amount, threshold;
+};
+
+static gaussian_end gaussian_end_of(const struct gaussian_coef *c)
+{
+    return c->sharpen ? gaussian_end{true, c->sharpen->amount, c->sharpen->threshold}
+                      : gaussian_end{false, 0, 0};
+}
+
+/* d: the sample less the smoothed one. */
+static __device__ __forceinline__ float gaussian_sharpened(const gaussian_end &e, float in, float d)
+{
+    float small = d > e.threshold ? e.threshold : d < -e.threshold ? -e.threshold : d;
+    return fmaf(e.amount, d - small, in);
+}
+
+/* u8, the smoothed sample in 1/128 level: less than the sample by so many levels. */
+static __device__ __forceinline__ float gaussian_difference(int in, int smooth)
+{
+    return __fmul_rn((float)((in << GAUSSIAN_FRACTION) - smooth), 1.f / (1 << GAUSSIAN_FRACTION));
+}
 
 #endif

@@ -3,6 +3,7 @@
  * that stay in the first cache: columns into a row of sums, then the row. Loops run over whole
  * vectors; what they compute beyond a row's end lands in scratch memory or is not stored. */
 #include "gaussian_lines.h"
+#include "gaussian_sharpen.h"
 
 static int columns_of(const tamis_tile *t, const struct gaussian_coef *c)
 {
@@ -11,9 +12,21 @@ static int columns_of(const tamis_tile *t, const struct gaussian_coef *c)
 
 /* ---- u16 and s16: binary32, fused */
 
-/* sums points at the sum of the first output sample. */
+/* unsharp: the row's own samples and the smoothed ones. */
+TAMIS_INLINE tv_f32 sharpened_16(const struct gaussian_sharpen *s, const void *row, int x,
+                                 tamis_type type, tv_f32 smooth)
+{
+    const char *at = (const char *)row + 2 * (ptrdiff_t)x;
+    tv_f32 in = __builtin_convertvector(
+        type == TAMIS_U16 ? tv_load_widen_u16(at) : tv_load_widen_s16(at), tv_f32);
+    return sharpened_in_range(s, in, in - smooth, type == TAMIS_U16 ? 0 : -32768,
+                              type == TAMIS_U16 ? 65535 : 32767);
+}
+
+/* sums points at the sum of the first output sample, src at the sample there. */
 TAMIS_INLINE void row_16(const float *sums, const struct gaussian_axis *a, int radius, int step,
-                         int n, uint16_t *dst)
+                         int n, const struct gaussian_sharpen *sharpen, const void *src,
+                         tamis_type type, uint16_t *dst)
 {
     enum { UNROLL = 4 };
     for (int x = 0; x < n; x += UNROLL * N32) {
@@ -28,6 +41,8 @@ TAMIS_INLINE void row_16(const float *sums, const struct gaussian_axis *a, int r
                                         sum[u], TV_SUMS_NORMAL);
             }
         }
+        for (int u = 0; sharpen && u < UNROLL && x + u * N32 < n; u++)
+            sum[u] = sharpened_16(sharpen, src, x + u * N32, type, sum[u]);
         for (int u = 0; u < UNROLL && x + u * N32 < n; u += 2) {
             tv_u16 v = tv_narrow_s32(tv_round_f32(sum[u]), tv_round_f32(sum[u + 1]));
             size_t rest = (size_t)(n - x - u * N32) * 2;
@@ -37,7 +52,7 @@ TAMIS_INLINE void row_16(const float *sums, const struct gaussian_axis *a, int r
 }
 
 TAMIS_INLINE void tile_16(const tamis_tile *t, const struct gaussian_coef *c, float *sums, int rx,
-                          int ry, tamis_type type)
+                          int ry, const struct gaussian_sharpen *sharpen, tamis_type type)
 {
     int n = t->w * t->step, count = columns_of(t, c);
     size_t stride = row_of_sums(count);
@@ -45,7 +60,8 @@ TAMIS_INLINE void tile_16(const tamis_tile *t, const struct gaussian_coef *c, fl
         columns(t->src[0] + y, t->h - 1 - y + ry, &c->y, ry, type, SAMPLES,
                 -(ptrdiff_t)rx * t->step, count, sums, stride);
         for (int i = 0; i < ROWS && y + i < t->h; i++)
-            row_16(sums + (size_t)i * stride + rx * t->step, &c->x, rx, t->step, n,
+            row_16(sums + (size_t)i * stride + rx * t->step, &c->x, rx, t->step, n, sharpen,
+                   t->src[0][y + i], type,
                    (uint16_t *)(void *)((char *)t->dst[0] + (y + i) * t->dst_stride[0]));
     }
 }
@@ -84,23 +100,26 @@ TAMIS_INLINE int row_block(const float *at, const struct gaussian_axis *a, int r
 }
 
 TAMIS_INLINE void row_f32(const float *sums, const struct gaussian_axis *a, int radius, int step,
-                          int n, float *dst)
+                          int n, const struct gaussian_sharpen *sharpen, const float *src,
+                          float *dst)
 {
     float block[BLOCK_F32];
     for (int x = 0; x < n; x += BLOCK_F32) {
         int m = n - x < BLOCK_F32 ? n - x : BLOCK_F32;
-        float *out = m < BLOCK_F32 ? block : dst + x;
+        float *out = m < BLOCK_F32 || sharpen ? block : dst + x;
         if (!row_block(sums + x, a, radius, step, out))
             for (int i = 0; i < m; i++)
                 if (!isfinite(out[i]))
                     out[i] = exact_row(sums + x + i, a, step);
+        for (int i = 0; sharpen && i < m; i += N32)
+            tv_store_f32(block + i, sharpened_f32(sharpen, src + x + i, tv_load_f32(block + i)));
         if (out == block)
             memcpy(dst + x, block, (size_t)m * sizeof *dst);
     }
 }
 
 TAMIS_INLINE void tile_f32(const tamis_tile *t, const struct gaussian_coef *c, float *sums, int rx,
-                           int ry)
+                           int ry, const struct gaussian_sharpen *sharpen)
 {
     int count = columns_of(t, c);
     size_t stride = row_of_sums(count);
@@ -109,6 +128,7 @@ TAMIS_INLINE void tile_f32(const tamis_tile *t, const struct gaussian_coef *c, f
                 -(ptrdiff_t)rx * t->step, count, sums, stride);
         for (int i = 0; i < ROWS && y + i < t->h; i++)
             row_f32(sums + (size_t)i * stride + rx * t->step, &c->x, rx, t->step, t->w * t->step,
+                    sharpen, t->src[0][y + i],
                     (float *)(void *)((char *)t->dst[0] + (y + i) * t->dst_stride[0]));
     }
 }
@@ -133,7 +153,7 @@ TAMIS_INLINE void band_columns(const tamis_tile *t, const struct gaussian_coef *
 
 /* Output lines to rows of the tile. */
 TAMIS_INLINE void store_lines(const tamis_tile *t, int y, int rows, tamis_type type,
-                              const float *lines)
+                              const struct gaussian_sharpen *sharpen, const float *lines)
 {
     int n = t->w * t->step;
     for (int x = 0; x < n; x += N32) {
@@ -146,6 +166,10 @@ TAMIS_INLINE void store_lines(const tamis_tile *t, int y, int rows, tamis_type t
             size_t size = type == TAMIS_F32 ? 4 : 2;
             char *dst = (char *)t->dst[0] + (y + i) * t->dst_stride[0] + (size_t)x * size;
             tv_f32 out = v[i];
+            if (sharpen && type == TAMIS_F32)
+                out = sharpened_f32(sharpen, (const float *)t->src[0][y + i] + x, out);
+            else if (sharpen)
+                out = sharpened_16(sharpen, t->src[0][y + i], x, type, out);
             if (type != TAMIS_F32) {
                 tv_s32 level = tv_round_f32(out);
                 out = (tv_f32)tv_narrow_s32(level, level);
@@ -172,7 +196,7 @@ TAMIS_INLINE void tile_bands(const tamis_tile *t, const struct gaussian_coef *c,
         }
         filter_lines(lines, &c->x, c->x.radius, t->step, n, rows,
                      type == TAMIS_F32 ? DIFFERENCES : SUMS);
-        store_lines(t, y, rows, type, lines);
+        store_lines(t, y, rows, type, c->sharpen, lines);
     }
 }
 
@@ -184,32 +208,36 @@ TAMIS_INLINE void any_16(const tamis_tile *t, const struct gaussian_coef *c, voi
     int rx = c->x.radius, ry = c->y.radius;
     if (rx >= BAND_RADIUS)
         tile_bands(t, c, scratch, type);
+    else if (c->sharpen)
+        tile_16(t, c, scratch, rx, ry, c->sharpen, type);
     else if (rx == 2 && ry == 2)
-        tile_16(t, c, scratch, 2, 2, type);
+        tile_16(t, c, scratch, 2, 2, NULL, type);
     else
-        tile_16(t, c, scratch, rx, ry, type);
+        tile_16(t, c, scratch, rx, ry, NULL, type);
 }
 
-static void TAMIS_FN(gaussian_u16)(const tamis_tile *t, const void *coef, void *scratch)
+void TAMIS_FN(tamis_priv_gaussian_u16)(const tamis_tile *t, const void *coef, void *scratch)
 {
     any_16(t, coef, scratch, TAMIS_U16);
 }
 
-static void TAMIS_FN(gaussian_s16)(const tamis_tile *t, const void *coef, void *scratch)
+void TAMIS_FN(tamis_priv_gaussian_s16)(const tamis_tile *t, const void *coef, void *scratch)
 {
     any_16(t, coef, scratch, TAMIS_S16);
 }
 
-static void TAMIS_FN(gaussian_f32)(const tamis_tile *t, const void *coef, void *scratch)
+void TAMIS_FN(tamis_priv_gaussian_f32)(const tamis_tile *t, const void *coef, void *scratch)
 {
     const struct gaussian_coef *c = coef;
     int rx = c->x.radius, ry = c->y.radius;
     if (rx >= BAND_RADIUS)
         tile_bands(t, c, scratch, TAMIS_F32);
+    else if (c->sharpen)
+        tile_f32(t, c, scratch, rx, ry, c->sharpen);
     else if (rx == 2 && ry == 2)
-        tile_f32(t, c, scratch, 2, 2);
+        tile_f32(t, c, scratch, 2, 2, NULL);
     else
-        tile_f32(t, c, scratch, rx, ry);
+        tile_f32(t, c, scratch, rx, ry, NULL);
 }
 
 extern const tamis_kernel TAMIS_FN(gaussian_kernels)[];
@@ -220,9 +248,9 @@ const tamis_kernel TAMIS_FN(gaussian_kernels)[] = {
     {"grid", TAMIS_S16, TV_CPU, TAMIS_FN(tamis_priv_gaussian_grid_s16), 0},
     /* Six sums that each round like 2^-24. */
     {"grid", TAMIS_F32, TV_CPU, TAMIS_FN(tamis_priv_gaussian_grid_f32), 1e-6},
-    {"separable", TAMIS_U16, TV_CPU, TAMIS_FN(gaussian_u16), 0},
-    {"separable", TAMIS_S16, TV_CPU, TAMIS_FN(gaussian_s16), 0},
+    {"separable", TAMIS_U16, TV_CPU, TAMIS_FN(tamis_priv_gaussian_u16), 0},
+    {"separable", TAMIS_S16, TV_CPU, TAMIS_FN(tamis_priv_gaussian_s16), 0},
     /* Two passes of sums that each round like 2^-24 of their differences from the center. */
-    {"separable", TAMIS_F32, TV_CPU, TAMIS_FN(gaussian_f32), 1e-6},
+    {"separable", TAMIS_F32, TV_CPU, TAMIS_FN(tamis_priv_gaussian_f32), 1e-6},
     {NULL},
 };

@@ -3,8 +3,22 @@
  * Multiply-add instructions take two taps at once. Loops run over whole vectors; what they compute
  * beyond a row's end lands in scratch memory or is not stored. */
 #include "gaussian_kernel.h"
+#include "gaussian_sharpen.h"
 
 #include "cpu/simd.h"
+
+/* What "unsharp" adds to a pass over rows; without sharpen, nothing. */
+typedef struct row_end {
+    const struct gaussian_sharpen *sharpen;
+    const int16_t *in; /* the row's own samples */
+} row_end;
+
+/* n samples as 16-bit ones, for whole vectors. */
+TAMIS_INLINE void widen(const uint8_t *src, int n, int16_t *dst)
+{
+    for (int x = 0; x < n; x += TV_BYTES / 2)
+        tv_store_s16(dst + x, tv_load_widen_u8(src + x));
+}
 
 #if defined(TAMIS_AVX512)
 
@@ -127,15 +141,24 @@ TAMIS_INLINE void store_bytes(uint8_t *p, __m512i v, int n)
         _mm512_mask_storeu_epi8(p, (1ull << n) - 1, v);
 }
 
+/* unsharp: totals of outputs in turn become those of sharpened levels. */
+TAMIS_INLINE void sharpen_totals(const struct gaussian_sharpen *s, const int16_t *in, tv_s32 *even,
+                                 tv_s32 *odd)
+{
+    tv_s32 both = (tv_s32)_mm512_loadu_si512(in);
+    *even = sharpened_level(s, both & 0xffff, (tv_s32)((tv_u32)*even >> 17)) << 24;
+    *odd = sharpened_level(s, both >> 16, (tv_s32)((tv_u32)*odd >> 17)) << 24;
+}
+
 /* The levels of one channel; sums[0] is the first of the first output's window. */
 TAMIS_INLINE void row(const int16_t *sums, const struct gaussian_axis *a, int radius, int n,
-                      const struct moves *m, uint8_t *dst)
+                      const struct moves *m, row_end end, uint8_t *dst)
 {
+    const int32_t half = end.sharpen ? 1 : 128;
     for (int x = 0; x < n; x += 128) {
         tv_s32 even[4], odd[4];
         for (int u = 0; u < 4; u++)
-            even[u] = odd[u] =
-                (tv_s32)_mm512_set1_epi32((int32_t)((32768u << a->bits) + (128u << a->bits)));
+            even[u] = odd[u] = (tv_s32)_mm512_set1_epi32((int32_t)((32768u + half) << a->bits));
         for (int j = 0; j <= radius; j++) {
             for (int u = 0; u < 4; u++) {
                 __m512i v = _mm512_loadu_si512(sums + x + 32 * u + 2 * j);
@@ -145,6 +168,8 @@ TAMIS_INLINE void row(const int16_t *sums, const struct gaussian_axis *a, int ra
         }
         to_16_bits(even, 4, a->bits);
         to_16_bits(odd, 4, a->bits);
+        for (int u = 0; end.sharpen && u < 4 && x + 32 * u < n; u++)
+            sharpen_totals(end.sharpen, end.in + x + 32 * u, &even[u], &odd[u]);
         __m512i v[4];
         for (int u = 0; u < 4; u++)
             v[u] = _mm512_permutex2var_epi8((__m512i)even[u], m->top, (__m512i)odd[u]);
@@ -196,24 +221,31 @@ static size_t whole(size_t n)
 }
 
 TAMIS_INLINE void color_row(const int16_t *sums, int count, const struct gaussian_axis *a,
-                            int radius, int w, int step, const struct moves *m, int16_t *planes,
-                            uint8_t *levels, uint8_t *dst)
+                            int radius, int w, int step, const struct moves *m, row_end end,
+                            int16_t *planes, uint8_t *levels, uint8_t *dst)
 {
     size_t plane = whole((size_t)count), out_plane = whole((size_t)w);
+    int16_t *in = (int16_t *)(void *)(levels + out_plane * (size_t)step);
     split(sums, count, step, m, planes, plane);
-    for (int c = 0; c < step; c++)
-        row(planes + (size_t)c * plane, a, radius, w, m, levels + (size_t)c * out_plane);
+    if (end.sharpen)
+        split(end.in, w, step, m, in, out_plane);
+    for (int c = 0; c < step; c++) {
+        end.in = in + (size_t)c * out_plane;
+        row(planes + (size_t)c * plane, a, radius, w, m, end, levels + (size_t)c * out_plane);
+    }
     weave(levels, out_plane, w, step, m, dst);
 }
+
 TAMIS_INLINE void tile_step(const tamis_tile *t, const struct gaussian_coef *c, int16_t *scratch,
-                            int rx, int ry, int step)
+                            int rx, int ry, int step, const struct gaussian_sharpen *sharpen)
 {
     struct moves m;
     make_moves(&m, step);
     int w = t->w, pixels = w + 2 * rx, count = pixels * step;
     size_t all = whole((size_t)count);
     int16_t *const sums[2] = {scratch, scratch + all};
-    int16_t *planes = sums[1] + all;
+    int16_t *in = sums[1] + all, *planes = in + whole((size_t)w * (size_t)step);
+    row_end end = {sharpen, in};
     uint8_t *levels = (uint8_t *)(planes + whole((size_t)pixels) * (size_t)step);
     for (int y = 0; y < t->h; y += 2) {
         int both = y + 1 < t->h;
@@ -221,26 +253,28 @@ TAMIS_INLINE void tile_step(const tamis_tile *t, const struct gaussian_coef *c, 
                 count, &m, sums);
         for (int i = 0; i <= both; i++) {
             uint8_t *dst = (uint8_t *)t->dst[0] + (y + i) * t->dst_stride[0];
+            if (sharpen)
+                widen(t->src[0][y + i], w * step, in);
             if (step == 1)
-                row(sums[i], &c->x, rx, w, &m, dst);
+                row(sums[i], &c->x, rx, w, &m, end, dst);
             else
-                color_row(sums[i], pixels, &c->x, rx, w, step, &m, planes, levels, dst);
+                color_row(sums[i], pixels, &c->x, rx, w, step, &m, end, planes, levels, dst);
         }
     }
 }
 
 /* The tile with radii that the compiler may know. */
 TAMIS_INLINE void tile(const tamis_tile *t, const struct gaussian_coef *c, void *scratch, int rx,
-                       int ry)
+                       int ry, const struct gaussian_sharpen *sharpen)
 {
     if (t->step == 1)
-        tile_step(t, c, scratch, rx, ry, 1);
+        tile_step(t, c, scratch, rx, ry, 1, sharpen);
     else if (t->step == 2)
-        tile_step(t, c, scratch, rx, ry, 2);
+        tile_step(t, c, scratch, rx, ry, 2, sharpen);
     else if (t->step == 3)
-        tile_step(t, c, scratch, rx, ry, 3);
+        tile_step(t, c, scratch, rx, ry, 3, sharpen);
     else
-        tile_step(t, c, scratch, rx, ry, 4);
+        tile_step(t, c, scratch, rx, ry, 4, sharpen);
 }
 
 #else
@@ -295,9 +329,9 @@ TAMIS_INLINE void columns(const uint8_t *const *rows, const struct gaussian_axis
 /* Even and odd output samples apart, so that the two samples of a multiply-add lie side by side in
  * memory. sums[0] is the first sum of the first output's window. */
 TAMIS_INLINE void row_gray(const int16_t *sums, const struct gaussian_axis *a, int radius, int n,
-                           uint8_t *dst)
+                           row_end end, uint8_t *dst)
 {
-    int shift = a->bits + GAUSSIAN_FRACTION;
+    int shift = a->bits + (end.sharpen ? 0 : GAUSSIAN_FRACTION);
     for (int x = 0; x < n; x += TV_BYTES) {
         tv_s32 even[2], odd[2];
         for (int u = 0; u < 2; u++)
@@ -310,8 +344,16 @@ TAMIS_INLINE void row_gray(const int16_t *sums, const struct gaussian_axis *a, i
             }
         }
         tv_u16 v[2];
-        for (int u = 0; u < 2; u++)
-            v[u] = (tv_u16)((even[u] >> shift) | (odd[u] >> shift << 16));
+        for (int u = 0; u < 2; u++) {
+            even[u] >>= shift;
+            odd[u] >>= shift;
+            if (end.sharpen) {
+                tv_s32 both = (tv_s32)tv_load_s16(end.in + x + u * N16);
+                even[u] = sharpened_level(end.sharpen, both & 0xffff, even[u]);
+                odd[u] = sharpened_level(end.sharpen, both >> 16, odd[u]);
+            }
+            v[u] = (tv_u16)(even[u] | odd[u] << 16);
+        }
         tv_store_first(dst + x, tv_narrow_u16(v[0], v[1]),
                        n - x < TV_BYTES ? (size_t)(n - x) : TV_BYTES);
     }
@@ -319,9 +361,9 @@ TAMIS_INLINE void row_gray(const int16_t *sums, const struct gaussian_axis *a, i
 
 /* Neighbors are step samples apart and are interleaved first. */
 TAMIS_INLINE void row_color(const int16_t *sums, const struct gaussian_axis *a, int radius,
-                            int step, int n, uint8_t *dst)
+                            int step, int n, row_end end, uint8_t *dst)
 {
-    int shift = a->bits + GAUSSIAN_FRACTION;
+    int shift = a->bits + (end.sharpen ? 0 : GAUSSIAN_FRACTION);
     for (int x = 0; x < n; x += TV_BYTES) {
         tv_s32 low[2], high[2];
         for (int u = 0; u < 2; u++)
@@ -336,8 +378,17 @@ TAMIS_INLINE void row_color(const int16_t *sums, const struct gaussian_axis *a, 
             }
         }
         tv_u16 v[2];
-        for (int u = 0; u < 2; u++)
-            v[u] = (tv_u16)tv_pack_s32(low[u] >> shift, high[u] >> shift);
+        for (int u = 0; u < 2; u++) {
+            low[u] >>= shift;
+            high[u] >>= shift;
+            if (end.sharpen) {
+                tv_s16 in[2];
+                tv_interleave_s16(tv_load_s16(end.in + x + u * N16), (tv_s16){0}, &in[0], &in[1]);
+                low[u] = sharpened_level(end.sharpen, (tv_s32)in[0], low[u]);
+                high[u] = sharpened_level(end.sharpen, (tv_s32)in[1], high[u]);
+            }
+            v[u] = (tv_u16)tv_pack_s32(low[u], high[u]);
+        }
         tv_store_first(dst + x, tv_narrow_u16(v[0], v[1]),
                        n - x < TV_BYTES ? (size_t)(n - x) : TV_BYTES);
     }
@@ -345,18 +396,21 @@ TAMIS_INLINE void row_color(const int16_t *sums, const struct gaussian_axis *a, 
 
 /* The tile with radii that the compiler may know. */
 TAMIS_INLINE void tile(const tamis_tile *t, const struct gaussian_coef *c, void *scratch, int rx,
-                       int ry)
+                       int ry, const struct gaussian_sharpen *sharpen)
 {
     int n = t->w * t->step, count = n + 2 * rx * t->step;
-    int16_t *sums = scratch;
+    int16_t *in = scratch, *sums = in + n + 2 * TV_BYTES;
+    row_end end = {sharpen, in};
     for (int y = 0; y < t->h; y++) {
         uint8_t *dst = (uint8_t *)t->dst[0] + y * t->dst_stride[0];
         columns((const uint8_t *const *)t->src[0] + y, &c->y, ry, -(ptrdiff_t)rx * t->step, count,
                 sums);
+        if (sharpen)
+            widen(t->src[0][y], n, in);
         if (t->step == 1)
-            row_gray(sums, &c->x, rx, n, dst);
+            row_gray(sums, &c->x, rx, n, end, dst);
         else
-            row_color(sums, &c->x, rx, t->step, n, dst);
+            row_color(sums, &c->x, rx, t->step, n, end, dst);
     }
 }
 
@@ -366,10 +420,12 @@ void TAMIS_FN(tamis_priv_gaussian_u8)(const tamis_tile *t, const void *coef, voi
 {
     const struct gaussian_coef *c = coef;
     int rx = c->x.radius, ry = c->y.radius;
-    if (rx == 1 && ry == 1)
-        tile(t, c, scratch, 1, 1);
+    if (c->sharpen)
+        tile(t, c, scratch, rx, ry, c->sharpen);
+    else if (rx == 1 && ry == 1)
+        tile(t, c, scratch, 1, 1, NULL);
     else if (rx == 2 && ry == 2)
-        tile(t, c, scratch, 2, 2);
+        tile(t, c, scratch, 2, 2, NULL);
     else
-        tile(t, c, scratch, rx, ry);
+        tile(t, c, scratch, rx, ry, NULL);
 }

@@ -2,6 +2,7 @@
 #include "unsharp.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "cpu/kernel.h"
 #include "gaussian.h"
@@ -27,8 +28,12 @@ static void unsharp_c(const tamis_tile *t, const void *coef, void *scratch)
     }
 }
 
+/* Of direct sums, the Gaussian's kernels do it all. */
 static const tamis_kernel unsharp_kernels_c[] = {
-    {"separable", TAMIS_F32, TAMIS_CPU_C, unsharp_c, 0},
+    {"separable", TAMIS_U8, TAMIS_CPU_C, tamis_priv_gaussian_u8_c, 0},
+    {"separable", TAMIS_U16, TAMIS_CPU_C, tamis_priv_gaussian_u16_c, 0},
+    {"separable", TAMIS_S16, TAMIS_CPU_C, tamis_priv_gaussian_s16_c, 0},
+    {"separable", TAMIS_F32, TAMIS_CPU_C, tamis_priv_gaussian_f32_c, 0},
     {"grid", TAMIS_F32, TAMIS_CPU_C, unsharp_c, 0},
     {.fn = NULL},
 };
@@ -53,44 +58,85 @@ static const tamis_param params[] = {
                 .doc = "alpha channel: weight color by it, treat it as a channel, or leave it"),
 };
 
-/* The Gaussian of the same picture in f32. */
-static tamis_status plan_gaussian(tamis_node *node, unsharp_coef *k)
+static tamis_status no_memory(tamis_node *node)
+{
+    return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "unsharp: out of memory");
+}
+
+/* The Gaussian of the same picture in samples of that type. */
+static tamis_status plan_gaussian(const tamis_node *node, tamis_type type, tamis_node *out)
 {
     const struct tamis_unsharp *p = node->params;
     struct tamis_gaussian g;
-    tamis_node inner = *node;
+    *out = *node;
     tamis_filter_defaults(&tamis_priv_filter_gaussian, &g);
     g.sigma = p->sigma;
     g.border = p->border;
-    inner.params = &g;
-    inner.in.type = inner.out.type = TAMIS_F32;
-    TAMIS_TRY(tamis_priv_filter_gaussian.plan(&inner));
-    k->gaussian = inner.coef;
-    k->stage = inner.stage;
-    k->gaussian_scratch = inner.scratch;
-    node->stage = inner.stage;
-    node->halo = inner.halo;
-    node->tile_w = inner.tile_w;
-    node->tile_h = inner.tile_h;
+    g.alpha = p->alpha;
+    out->params = &g;
+    out->in.type = out->out.type = type;
+    return tamis_priv_filter_gaussian.plan(out);
+}
+
+/* The Gaussian with another end. */
+static tamis_status plan_direct(tamis_node *node, const tamis_node *gaussian,
+                                struct gaussian_sharpen sharpen)
+{
+    struct gaussian_sharpen *s = tamis_priv_node_alloc(node, sizeof *s);
+    struct gaussian_coef *c = tamis_priv_node_alloc(node, sizeof *c);
+    if (!s || !c)
+        return no_memory(node);
+    *s = sharpen;
+    *c = *(const struct gaussian_coef *)gaussian->coef;
+    c->sharpen = s;
+    node->coef = c;
     return TAMIS_OK;
+}
+
+/* The difference from a Gaussian in f32. */
+static tamis_status plan_grid(tamis_node *node, const tamis_node *gaussian,
+                              struct gaussian_sharpen sharpen)
+{
+    unsharp_coef *k = tamis_priv_node_alloc(node, sizeof *k);
+    if (!k)
+        return no_memory(node);
+    k->gaussian = gaussian->coef;
+    k->gaussian_scratch = gaussian->scratch;
+    k->amount = sharpen.amount;
+    k->threshold = sharpen.threshold;
+    node->coef = k;
+    node->scratch = scratch_bytes;
+    return TAMIS_OK;
+}
+
+static int is_direct(const tamis_node *gaussian)
+{
+    return strcmp(gaussian->stage, "separable") == 0;
 }
 
 static tamis_status plan(tamis_node *node)
 {
     const struct tamis_unsharp *p = node->params;
-    unsharp_coef *k = tamis_priv_node_alloc(node, sizeof *k);
-    if (!k)
-        return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "unsharp: out of memory");
-    TAMIS_TRY(plan_gaussian(node, k));
-    k->amount = (float)p->amount;
-    k->threshold = (float)tamis_value_resolve(p->threshold, node->in.type);
-    node->coef = k;
-    node->scratch = scratch_bytes;
+    struct gaussian_sharpen sharpen = {(float)p->amount,
+                                       (float)tamis_value_resolve(p->threshold, node->in.type)};
+    tamis_node gaussian;
+    node->alpha = p->alpha;
+    node->work = tamis_priv_node_work(node);
+    TAMIS_TRY(plan_gaussian(node, node->work, &gaussian));
+    if (!is_direct(&gaussian) && node->work != TAMIS_F32) {
+        node->work = TAMIS_F32;
+        TAMIS_TRY(plan_gaussian(node, TAMIS_F32, &gaussian));
+    }
+    node->stage = gaussian.stage;
+    node->halo = gaussian.halo;
+    node->tile_w = gaussian.tile_w;
+    node->tile_h = gaussian.tile_h;
+    node->tile_share = gaussian.tile_share;
+    node->scratch = gaussian.scratch;
     node->border = p->border;
     node->border_value = tamis_value_resolve(p->border_value, node->in.type);
-    node->alpha = p->alpha;
-    node->work = TAMIS_F32;
-    return TAMIS_OK;
+    return is_direct(&gaussian) ? plan_direct(node, &gaussian, sharpen)
+                                : plan_grid(node, &gaussian, sharpen);
 }
 
 TAMIS_KERNEL_DECLARE(unsharp);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unsharp on a device: small windows by the Gaussian's own kernels, which know the samples in their
- * middle; for others the Gaussian's launch into scratch memory, then the difference. */
+/* Unsharp on a device: direct sums are the Gaussian's kernels, which know the samples in the middle
+ * of their windows; for those on a grid the Gaussian's launch into scratch memory, then the
+ * difference. */
 #include "pixels.cuh"
 
 #include "gaussian_sharpen.cuh"
@@ -21,16 +22,9 @@ struct unsharp_args {
     int64_t src_next, smooth_next;
     int step, shift_x, shift_y;
     int first, tiles_x;
-    float amount, threshold;
+    gaussian_end end;
     bool aligned;
 };
-
-static __device__ __forceinline__ float sharpened(const unsharp_args &a, float v, float smooth)
-{
-    float d = v - smooth;
-    float small = d > a.threshold ? a.threshold : d < -a.threshold ? -a.threshold : d;
-    return fmaf(a.amount, d - small, v);
-}
 
 /* A thread has four samples beside each other. */
 __global__ void __launch_bounds__(THREADS) sharpen(unsharp_args a)
@@ -47,13 +41,22 @@ __global__ void __launch_bounds__(THREADS) sharpen(unsharp_args a)
         tamis_vector_load<float>((const char *)smooth, 0, s);
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            v[k] = sharpened(a, v[k], s[k]);
+            v[k] = gaussian_sharpened(a.end, v[k], v[k] - s[k]);
         tamis_vector_store<float>((char *)to, 0, v);
         return;
     }
     for (int k = 0; k < 4; k++)
         if (x + k >= begin && x + k < end)
-            to[k] = sharpened(a, from[k], smooth[k]);
+            to[k] = gaussian_sharpened(a.end, from[k], from[k] - smooth[k]);
+}
+
+/* The Gaussian's row of the same stage and type. */
+static const tamis_gpu_kernel *gaussian_row(const tamis_node *node)
+{
+    const tamis_gpu_kernel *row = gaussian_kernels_cuda;
+    while (row->type != node->work || strcmp(row->stage, node->stage) != 0)
+        row++;
+    return row;
 }
 
 /* The node as the Gaussian sees it. */
@@ -68,11 +71,9 @@ static tamis_status prepare(tamis_gpu_prep *prep)
 {
     const tamis_node *node = prep->node, inner = gaussian_node(node);
     struct unsharp_state *s = (struct unsharp_state *)prep->alloc(prep, sizeof *s);
-    const tamis_gpu_kernel *row = gaussian_kernels_cuda;
+    const tamis_gpu_kernel *row = gaussian_row(node);
     if (!s)
         return TAMIS_ERR_MEMORY;
-    while (row->type != TAMIS_F32 || strcmp(row->stage, node->stage) != 0)
-        row++;
     s->gaussian = row;
     prep->node = &inner;
     tamis_status status = row->prepare(prep);
@@ -115,8 +116,7 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
     a.shift_y = w->shift_y;
     a.first = w->part.x * w->step / 4 * 4;
     a.tiles_x = (int)tamis_tiles((int64_t)(w->part.x + w->part.w) * w->step - a.first, 4 * THREADS);
-    a.amount = k->amount;
-    a.threshold = k->threshold;
+    a.end = gaussian_end{true, k->amount, k->threshold};
     a.aligned = w->aligned >= 16 && a.shift_x % 4 == 0;
     for (int p = 0; p < w->planes; p++) {
         inner.dst.data[p] = (char *)w->scratch + (int64_t)p * bytes * w->part.h -
@@ -134,20 +134,30 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
     return tamis_cuda_launched("unsharp", fault);
 }
 
-static tamis_status launch_separable(const tamis_gpu_work *w, const tamis_node *node,
-                                     const void *state, tamis_gpu_fault *fault)
+/* ---- direct sums, whose coef is the Gaussian's own */
+
+static tamis_status prepare_direct(tamis_gpu_prep *prep)
 {
-    const unsharp_coef *k = (const unsharp_coef *)node->coef;
-    const struct unsharp_state *s = (const struct unsharp_state *)state;
-    bool done;
-    tamis_status status =
-        tamis_cuda_gaussian_sharpen(w, s->state, k->amount, k->threshold, &done, fault);
-    return done ? status : launch(w, node, state, fault);
+    return gaussian_row(prep->node)->prepare(prep);
+}
+
+static size_t scratch_direct(const tamis_node *node, const void *state, int32_t w, int32_t h)
+{
+    return gaussian_row(node)->scratch(node, state, w, h);
+}
+
+static tamis_status launch_direct(const tamis_gpu_work *w, const tamis_node *node,
+                                  const void *state, tamis_gpu_fault *fault)
+{
+    return gaussian_row(node)->launch(w, node, state, fault);
 }
 
 /* Tolerances as on the CPU. */
 TAMIS_CUDA_KERNELS(unsharp) = {
-    {"separable", TAMIS_F32, 2.5e-5, prepare, scratch, launch_separable},
+    {"separable", TAMIS_U8, 0, prepare_direct, scratch_direct, launch_direct},
+    {"separable", TAMIS_U16, 0, prepare_direct, scratch_direct, launch_direct},
+    {"separable", TAMIS_S16, 0, prepare_direct, scratch_direct, launch_direct},
+    {"separable", TAMIS_F32, 2.5e-5, prepare_direct, scratch_direct, launch_direct},
     {"grid", TAMIS_F32, 2.5e-5, prepare, scratch, launch},
     {},
 };

@@ -6,9 +6,9 @@
 
 #include "cpu/kernel.h"
 
+/* For Gaussians on a grid; direct sums have gaussian_coef. */
 typedef struct unsharp_coef {
     const void *gaussian; /* the coef of its f32 kernels */
-    const char *stage;    /* which of them */
     size_t (*gaussian_scratch)(const void *coef, int w, int h, int step);
     float amount, threshold;
 } unsharp_coef;
@@ -29,7 +29,7 @@ static inline const float *unsharp_smooth(const tamis_tile *t, const unsharp_coe
     tamis_tile inner = *t;
     inner.dst[0] = smooth;
     inner.dst_stride[0] = (ptrdiff_t)(stride * sizeof(float));
-    while (gaussian->type != TAMIS_F32 || strcmp(gaussian->stage, k->stage) != 0)
+    while (gaussian->type != TAMIS_F32 || strcmp(gaussian->stage, "grid") != 0)
         gaussian++;
     gaussian->fn(&inner, k->gaussian, smooth + stride * (size_t)t->h);
     return smooth;
