@@ -78,8 +78,9 @@ static void print_batches(void)
     printf(
         ".SH BATCHES\n"
         "Several files are worked on at a time, by as many threads as filter; their reports come "
-        "in the order of the inputs. The pictures in work take at most half of \\-\\-max_memory, "
-        "without it a quarter of what the machine has. A file that fails is named at once and "
+        "in the order of the inputs. Files are begun as long as their pictures and the "
+        "filters' buffers fit \\-\\-max_memory, without it half of what the machine has. A file "
+        "that fails is named at once and "
         "again at the end; the others go on, and the exit status is 1.\n.PP\n"
         "A full disk stops the batch with status 4: no more files are begun. Ctrl\\-C ends it "
         "cleanly: files in work are dropped, and nothing of them is left; a second one ends it at "

@@ -24,8 +24,8 @@ void tool_gate_open(tool_gate *gate, size_t limit)
     *gate = (tool_gate){.used = 0};
     pthread_mutex_init(&gate->mutex, NULL);
     pthread_cond_init(&gate->changed, NULL);
-    /* Plans and what encoders hold have the other half. */
-    gate->budget = (limit ? limit : memory_of_machine() / 2) / 2;
+    limit = limit ? limit : memory_of_machine() / 2;
+    gate->budget = limit - limit / 8; /* the rest is for decoders and encoders */
 }
 
 void tool_gate_close(tool_gate *gate)
@@ -87,4 +87,27 @@ size_t tool_gate_alone(tool_gate *gate)
     size_t bytes = gate->budget + 1; /* there is room beside nobody, and for nobody beside it */
     tool_gate_enter(gate, bytes);
     return bytes;
+}
+
+void tool_gate_hold(tool_gate *gate, size_t bytes)
+{
+    pthread_mutex_lock(&gate->mutex);
+    gate->used += bytes;
+    pthread_mutex_unlock(&gate->mutex);
+}
+
+void tool_gate_drop(tool_gate *gate, size_t bytes)
+{
+    pthread_mutex_lock(&gate->mutex);
+    gate->used -= bytes;
+    pthread_cond_broadcast(&gate->changed);
+    pthread_mutex_unlock(&gate->mutex);
+}
+
+int tool_gate_waits(tool_gate *gate)
+{
+    pthread_mutex_lock(&gate->mutex);
+    int waits = gate->serving != gate->next;
+    pthread_mutex_unlock(&gate->mutex);
+    return waits;
 }

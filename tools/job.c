@@ -98,8 +98,8 @@ static int takes_guide(const tamis_graph *graph)
 int tool_job_start(tool_job *job, tool *t, const tamis_graph *graph)
 {
     *job = (tool_job){.tool = t, .graph = graph};
-    tool_plans_open(&job->plans);
     tool_gate_open(&job->gate, t->options.max_memory);
+    tool_plans_open(&job->plans, &job->gate);
     pthread_mutex_init(&job->mutex, NULL);
     const tamis_filter *needy = needs_guide(graph);
     if (!t->options.guide && needy)
@@ -226,6 +226,7 @@ static void wait_for_room(tool_worker *worker, size_t bytes)
     worker->held = bytes ? bytes : 1;
     if (tool_gate_try(gate, worker->held))
         return;
+    tool_plans_drop(&worker->job->plans);
     tamis_ctx_occupy(worker->tool.ctx, -1);
     tool_gate_enter(gate, worker->held);
     tamis_ctx_occupy(worker->tool.ctx, 1);

@@ -131,7 +131,8 @@ const tool_option tool_option_table[] = {
                   "the CPU; cuda never falls back; cuda:all and cuda:0,1 share the work among "
                   "several; default: TAMIS_DEVICE, else auto"),
     OPTION(max_memory, .kind = TOOL_BYTES, .arg = "SIZE", .groups = TOOL_GROUP_COMPUTE,
-           .doc = "refuse work that needs more, such as 4G"),
+           .doc = "memory to work in, such as 4G: fewer files at a time, and what needs more "
+                  "is refused"),
     OPTION(json, .kind = TOOL_FLAG, .groups = TOOL_GROUP_JSON,
            .doc = "print one JSON object on standard output"),
     OPTION(verbose, .letter = 'v', .kind = TOOL_FLAG, .groups = TOOL_GROUP_ALL,

@@ -5,12 +5,12 @@
 
 #include "tool.h"
 
-/* How many plans that nobody uses are kept. */
+/* How many plans that nobody uses are kept while nobody waits for memory. */
 #define IDLE_PLANS 8
 
-void tool_plans_open(tool_plans *plans)
+void tool_plans_open(tool_plans *plans, tool_gate *gate)
 {
-    *plans = (tool_plans){.newest = NULL};
+    *plans = (tool_plans){.gate = gate};
     pthread_mutex_init(&plans->mutex, NULL);
     pthread_cond_init(&plans->made, NULL);
 }
@@ -20,12 +20,6 @@ void tool_plans_close(tool_plans *plans)
     tool_plans_drop(plans);
     pthread_cond_destroy(&plans->made);
     pthread_mutex_destroy(&plans->mutex);
-}
-
-static void free_plan(tool_plan *p)
-{
-    tamis_plan_free(&p->plan);
-    free(p);
 }
 
 /* Takes the idle plans but the newest ones out of the list. Called with the mutex held, which
@@ -46,11 +40,13 @@ static tool_plan *take_idle(tool_plans *plans, int keep)
     return taken;
 }
 
-static void free_list(tool_plan *list)
+static void free_list(tool_plans *plans, tool_plan *list)
 {
     while (list) {
         tool_plan *next = list->next;
-        free_plan(list);
+        tamis_plan_free(&list->plan);
+        tool_gate_drop(plans->gate, list->bytes);
+        free(list);
         list = next;
     }
 }
@@ -60,7 +56,7 @@ void tool_plans_drop(tool_plans *plans)
     pthread_mutex_lock(&plans->mutex);
     tool_plan *idle = take_idle(plans, 0);
     pthread_mutex_unlock(&plans->mutex);
-    free_list(idle);
+    free_list(plans, idle);
 }
 
 static void unlink_plan(tool_plans *plans, const tool_plan *plan)
@@ -92,7 +88,7 @@ static tool_plan *put(tool_plans *plans, tool_plan *p)
 {
     p->users--;
     if (p->users > 0 || p->plan)
-        return take_idle(plans, IDLE_PLANS);
+        return take_idle(plans, tool_gate_waits(plans->gate) ? 0 : IDLE_PLANS);
     unlink_plan(plans, p);
     p->next = NULL;
     return p;
@@ -103,7 +99,7 @@ void tool_plans_put(tool_plans *plans, tool_plan *plan)
     pthread_mutex_lock(&plans->mutex);
     tool_plan *idle = put(plans, plan);
     pthread_mutex_unlock(&plans->mutex);
-    free_list(idle);
+    free_list(plans, idle);
 }
 
 /* Waits while another thread makes the plan. 0 when that came to nothing. */
@@ -131,17 +127,19 @@ tamis_status tool_plans_get(tool_plans *plans, tamis_ctx *ctx, const tamis_graph
     *p = (tool_plan){.format = format, .w = w, .h = h, .users = 1, .next = plans->newest};
     plans->newest = p;
     pthread_mutex_unlock(&plans->mutex);
-    free_list(failed);
+    free_list(plans, failed);
 
     tamis_plan *plan = NULL;
     tamis_status status = tamis_plan_create(ctx, graph, format, w, h, options, &plan);
+    p->bytes = tamis_plan_bytes(plan);
+    tool_gate_hold(plans->gate, p->bytes);
     pthread_mutex_lock(&plans->mutex);
     p->plan = plan;
     p->failed = status != TAMIS_OK;
     pthread_cond_broadcast(&plans->made);
     tool_plan *gone = status ? put(plans, p) : NULL;
     pthread_mutex_unlock(&plans->mutex);
-    free_list(gone);
+    free_list(plans, gone);
     *out = status ? NULL : p;
     return status;
 }

@@ -6,13 +6,16 @@
 #include <pthread.h>
 #include <tamis/tamis.h>
 
+#include "gate.h"
+
 /* A plan and what it was made for. */
 typedef struct tool_plan {
     tamis_plan *plan; /* NULL while it is being made */
     tamis_format format;
     int32_t w, h;
-    int failed; /* it could not be made */
-    int users;  /* threads that work with it, or make it or wait for it */
+    size_t bytes; /* of its buffers */
+    int failed;   /* it could not be made */
+    int users;    /* threads that work with it, or make it or wait for it */
     struct tool_plan *next;
 } tool_plan;
 
@@ -20,9 +23,10 @@ typedef struct tool_plans {
     pthread_mutex_t mutex;
     pthread_cond_t made;
     tool_plan *newest; /* the one used last comes first */
+    tool_gate *gate;   /* counts their bytes */
 } tool_plans;
 
-void tool_plans_open(tool_plans *plans);
+void tool_plans_open(tool_plans *plans, tool_gate *gate);
 void tool_plans_close(tool_plans *plans);
 
 /* Finds the plan for pictures of this kind, or makes it from the chain; of options the guide is

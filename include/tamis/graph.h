@@ -105,6 +105,10 @@ TAMIS_API int tamis_plan_frames(const tamis_plan *plan);
  * as the plan. */
 TAMIS_API const char *tamis_plan_device(const tamis_plan *plan);
 
+/* Bytes of memory that the plan's buffers take, for all threads that may run it at once; without
+ * what is on a device or in temporary files. 0 for NULL. */
+TAMIS_API size_t tamis_plan_bytes(const tamis_plan *plan);
+
 /* Prints the plan for people: one line per step with types, kernel, tile, halo and memory.
  * Returns the length without the terminator, as snprintf does. */
 TAMIS_API size_t tamis_plan_explain(const tamis_plan *plan, char *buf, size_t size);

@@ -49,6 +49,13 @@ static void add_step(struct text *t, const tamis_plan *plan, int k)
     add(t, "%s\n", n->finish ? ", then finishes the whole" : "");
 }
 
+size_t tamis_plan_bytes(const tamis_plan *plan)
+{
+    if (!plan || plan->device)
+        return 0;
+    return plan->slot_bytes * (size_t)plan->slot_count + plan->hold_bytes - plan->file_bytes;
+}
+
 size_t tamis_plan_explain(const tamis_plan *plan, char *buf, size_t size)
 {
     struct text t = {buf, buf ? size : 0, 0};
@@ -73,10 +80,9 @@ size_t tamis_plan_explain(const tamis_plan *plan, char *buf, size_t size)
         return t.length;
     }
     const tamis_segment *last = &plan->segments[plan->segment_count - 1];
-    size_t held = plan->slot_bytes * (size_t)plan->slot_count + plan->hold_bytes;
     add(&t, "tiles of %dx%d, %d thread%s on %s, %s of buffers\n", last->tile_w, last->tile_h,
         tamis_ctx_threads(plan->ctx), tamis_ctx_threads(plan->ctx) == 1 ? "" : "s",
-        plan->ctx->cpu_name, tamis_priv_bytes_print(held - plan->file_bytes, bytes));
+        plan->ctx->cpu_name, tamis_priv_bytes_print(tamis_plan_bytes(plan), bytes));
     if (plan->file_bytes)
         add(&t, "%s in temporary files\n", tamis_priv_bytes_print(plan->file_bytes, bytes));
     return t.length;

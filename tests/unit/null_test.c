@@ -186,6 +186,8 @@ static void plans(void **state)
     refused_silently(tamis_plan_run_parts(NULL, &(tamis_parts){0}, NULL));
     refused(tamis_plan_run_parts(t.plan, NULL, NULL), "parts");
     assert_int_equal(tamis_plan_frames(NULL), 0);
+    assert_int_equal(tamis_plan_bytes(NULL), 0);
+    assert_true(tamis_plan_bytes(t.plan) > 0);
     assert_int_equal(tamis_plan_explain(NULL, buf, sizeof buf), 0);
     assert_string_equal(buf, "");
     assert_true(tamis_plan_explain(t.plan, NULL, 99) > 0);
