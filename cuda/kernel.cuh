@@ -121,10 +121,11 @@ static __device__ __forceinline__ int tamis_index(tamis_border border, int i, in
 /* ---- pictures */
 
 /* From something of the launch's first picture to the same of the block's, for what has the same
- * number of bytes between pictures. */
+ * number of bytes between pictures. Never by way of whole numbers: the compiler would no longer
+ * know that it is device memory, and check each address. */
 template <typename T> static __device__ __forceinline__ T *tamis_picture(T *first, int64_t next)
 {
-    return (T *)((uintptr_t)first + blockIdx.z * next);
+    return (T *)((char *)first + blockIdx.z * next);
 }
 
 /* ---- a plane of the input, for kernels. x counts pixels, c samples of a pixel. */

@@ -104,6 +104,47 @@ template <int R, int STEP> struct tamis_pairs_window {
     }
 };
 
+/* Three rows, for windows of 3x3. */
+struct tamis_pairs_of_three {
+    tamis_pairs row[3];
+
+    __device__ __forceinline__ tamis_pairs_of_three()
+    {
+        row[0] = row[1] = row[2] = tamis_pairs{{0, 0}, {0, 0}};
+    }
+    __device__ __forceinline__ void push(uint2 w)
+    {
+        row[0] = row[1];
+        row[1] = row[2];
+        row[2] = tamis_pairs_of(w);
+    }
+    /* sides times the rows above and below, and middle times the one between them. */
+    __device__ __forceinline__ tamis_pairs down(unsigned sides, unsigned middle) const
+    {
+        tamis_pairs r;
+#pragma unroll
+        for (int k = 0; k < 2; k++) {
+            r.even[k] = sides * (row[0].even[k] + row[2].even[k]) + middle * row[1].even[k];
+            r.odd[k] = sides * (row[0].odd[k] + row[2].odd[k]) + middle * row[1].odd[k];
+        }
+        return r;
+    }
+    /* Sums of the 8 neighbors, or of 4. */
+    template <int STEP, bool CORNERS> __device__ __forceinline__ tamis_pairs neighbors() const
+    {
+        tamis_pairs beyond = down(1, CORNERS ? 1 : 0), r;
+        tamis_pairs_window<1, STEP> w(CORNERS ? beyond : row[1]);
+#pragma unroll
+        for (int k = 0; k < 2; k++) {
+            unsigned even = w.at(4 * k - STEP) + w.at(4 * k + STEP);
+            unsigned odd = w.at(4 * k + 1 - STEP) + w.at(4 * k + 1 + STEP);
+            r.even[k] = even + beyond.even[k] - (CORNERS ? row[1].even[k] : 0);
+            r.odd[k] = odd + beyond.odd[k] - (CORNERS ? row[1].odd[k] : 0);
+        }
+        return r;
+    }
+};
+
 /* ---- where rows come from */
 
 /* Lanes at the picture's edges: where their samples come from is the same in all rows. */

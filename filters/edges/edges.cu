@@ -3,6 +3,7 @@
  * holding in registers what the last rows add to the slopes; all sums are those of edges.c, in the
  * same order where they are rounded. */
 #include "edges.cuh"
+#include "edges_rows.cuh"
 
 enum { ACROSS = 32, DOWN = 4, ROWS = 8 }; /* threads of a block; rows of a thread */
 
@@ -463,6 +464,9 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
                            tamis_gpu_fault *fault)
 {
     const edges_coef *k = (const edges_coef *)node->coef;
+    tamis_status status;
+    if (sizeof(T) == 1 && launch_rows(w, k, fault, &status))
+        return status;
     if (k->luma)
         return start_form<T, APART>(w, k, fault);
     if (w->src_pitch > w->step)

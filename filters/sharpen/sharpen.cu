@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sharpening on a device. Threads go down strips of a few samples; the last three rows are in
  * registers, and the next is on its way. */
-#include "kernel.cuh"
+#include "rows.cuh"
 
 #include "sharpen_kernel.h"
 
@@ -14,9 +14,6 @@ template <typename T> struct args {
     int aligned;
     int64_t strips; /* in a row */
     sharpen_coef k;
-    /* For whole amounts: center * center_up + sum * sum_up less center * center_down + sum *
-     * sum_down, all at least 0. */
-    unsigned center_up, sum_up, center_down, sum_down;
 };
 
 template <typename T> static args<T> make_args(const tamis_gpu_work *w, const sharpen_coef *k)
@@ -29,11 +26,6 @@ template <typename T> static args<T> make_args(const tamis_gpu_work *w, const sh
     a.aligned = w->aligned;
     a.strips = 0;
     a.k = *k;
-    int center = 1 + k->whole * (k->corners ? 8 : 4), sum = -k->whole;
-    a.center_up = (unsigned)(center > 0 ? center : 0);
-    a.center_down = (unsigned)(center < 0 ? -center : 0);
-    a.sum_up = (unsigned)(sum > 0 ? sum : 0);
-    a.sum_down = (unsigned)(sum < 0 ? -sum : 0);
     return a;
 }
 
@@ -215,176 +207,109 @@ __global__ void __launch_bounds__(32 * STRIP_WARPS) sharpen_any(const __grid_con
 
 /* ---- whole amounts of bytes, in 16-bit lanes */
 
-enum { WHOLE_SAMPLES = 8 };
-
-/* Eight samples, two in a word, and the sums of their neighbors in the row: of the first four
- * samples those with even numbers, those with odd ones, then of the last four. */
-struct lanes {
-    unsigned center[4], beside[4];
+/* center * center_up + sum * sum_up less center * center_down + sum * sum_down, sum being that of
+ * the neighbors and all factors at least 0. */
+struct whole_factors {
+    unsigned center_up, sum_up, center_down, sum_down;
 };
 
-static __device__ __noinline__ unsigned gather(const tamis_input<uint8_t> *in, int left, int right,
-                                               int i, int y)
+static whole_factors whole_factors_of(const sharpen_coef *k)
 {
-    unsigned w = 0;
-#pragma unroll 1
-    for (int n = 0; n < 4; n++)
-        w |= (unsigned)in->sample(min(max(i + n, left), right), y) << 8 * n;
-    return w;
+    int center = 1 + k->whole * (k->corners ? 8 : 4), sum = -k->whole;
+    whole_factors f;
+    f.center_up = (unsigned)(center > 0 ? center : 0);
+    f.center_down = (unsigned)(center < 0 ? -center : 0);
+    f.sum_up = (unsigned)(sum > 0 ? sum : 0);
+    f.sum_down = (unsigned)(sum < 0 ? -sum : 0);
+    return f;
 }
 
-/* The four samples from i on. */
-static __device__ __forceinline__ unsigned word(const place<uint8_t> &p, int i, int y,
-                                                bool row_inside, int width)
-{
-    bool here = row_inside && p.aligned && i >= max(p.left, 0) && i + 3 <= min(p.right, width - 1);
-    return here ? *(const unsigned *)(p.in.row(y) + i) : gather(&p.in, p.left, p.right, i, y);
-}
+template <int PIXEL, bool CORNERS> struct sharpen_rows {
+    enum { R = 1, STEP = PIXEL, GROUP = 1, ROUND = 6, AHEAD = 6, BLOCKS = 32 };
+    typedef uint8_t result;
+    typedef whole_factors params;
 
-static __device__ __forceinline__ unsigned even_of(unsigned w)
-{
-    return w & 0x00ff00ffu;
-}
+    tamis_pairs_of_three rows;
 
-static __device__ __forceinline__ unsigned odd_of(unsigned w)
-{
-    return __byte_perm(w, 0, 0x4341);
-}
-
-/* Eight samples and four on either side of them. */
-struct words {
-    unsigned w[4];
+    __device__ __forceinline__ void push(const uint2 *row)
+    {
+        rows.push(*row);
+    }
+    __device__ __forceinline__ void get(const params &f, tamis_rows_result<uint8_t> *out) const
+    {
+        tamis_pairs sum = rows.neighbors<STEP, CORNERS>();
+#pragma unroll
+        for (int k = 0; k < 2; k++)
+            out->w[k] = value(rows.row[1].even[k], sum.even[k], f) |
+                        value(rows.row[1].odd[k], sum.odd[k], f) << 8;
+    }
+    static __device__ __forceinline__ unsigned value(unsigned center, unsigned sum, const params &f)
+    {
+        unsigned more = center * f.center_up + sum * f.sum_up;
+        unsigned less = center * f.center_down + sum * f.sum_down;
+        return __vminu2(__vmaxu2(more, less) - less, 0x00ff00ffu);
+    }
 };
-
-template <int STEP>
-static __device__ __forceinline__ words load_words(const place<uint8_t> &p, int y)
-{
-    words r;
-    if (p.inside) {
-        const unsigned *row = (const unsigned *)(p.base + y * p.stride);
-        uint2 both = *(const uint2 *)row;
-        r.w[0] = row[-1];
-        r.w[1] = both.x;
-        r.w[2] = both.y;
-        r.w[3] = row[2];
-        return r;
-    }
-    int width = p.in.w * STEP;
-    y = min(max(y, p.top), p.bottom);
-    bool row_inside = (unsigned)y < (unsigned)p.in.h;
-#pragma unroll
-    for (int n = 0; n < 4; n++)
-        r.w[n] = word(p, p.i + 4 * (n - 1), y, row_inside, width);
-    return r;
-}
-
-template <int STEP> static __device__ __forceinline__ lanes lanes_of(const words &s)
-{
-    const unsigned *w = s.w;
-    lanes r;
-#pragma unroll
-    for (int n = 0; n < 2; n++) {
-        unsigned before = __byte_perm(w[n], w[n + 1], 0x7654 - 0x1111 * STEP);
-        unsigned after = __byte_perm(w[n + 1], w[n + 2], 0x3210 + 0x1111 * STEP);
-        r.center[2 * n] = even_of(w[n + 1]);
-        r.center[2 * n + 1] = odd_of(w[n + 1]);
-        r.beside[2 * n] = even_of(before) + even_of(after);
-        r.beside[2 * n + 1] = odd_of(before) + odd_of(after);
-    }
-    return r;
-}
-
-template <int STEP>
-__global__ void __launch_bounds__(32 * STRIP_WARPS)
-    sharpen_whole(const __grid_constant__ args<uint8_t> a)
-{
-    int begin = a.out.x * STEP, end = (a.out.x + a.out.w) * STEP, bottom = a.out.y + a.out.h;
-    int64_t i = (begin + a.shift_x) / WHOLE_SAMPLES * WHOLE_SAMPLES +
-                ((int64_t)(blockIdx.x % a.strips) * 32 + threadIdx.x) * WHOLE_SAMPLES;
-    int64_t top =
-        a.out.y + ((int64_t)(blockIdx.x / a.strips) * STRIP_WARPS + threadIdx.y) * STRIP_ROWS;
-    if (top >= bottom || i >= end + a.shift_x)
-        return;
-    int x = (int)i - a.shift_x, y = (int)top, stop = min(bottom, y + (int)STRIP_ROWS);
-    place<uint8_t> p = place_of<uint8_t, STEP>(a, (int)i, y, stop, WHOLE_SAMPLES, 4);
-    lanes up = lanes_of<STEP>(load_words<STEP>(p, y + a.shift_y - 1));
-    lanes here = lanes_of<STEP>(load_words<STEP>(p, y + a.shift_y));
-    words ahead = load_words<STEP>(p, y + a.shift_y + 1);
-    for (; y < stop; y++) {
-        lanes down = lanes_of<STEP>(ahead);
-        ahead = load_words<STEP>(p, y + a.shift_y + 2);
-        unsigned v[4];
-#pragma unroll
-        for (int n = 0; n < 4; n++) {
-            unsigned center = here.center[n];
-            unsigned sum = up.center[n] + down.center[n] + here.beside[n];
-            if (a.k.corners)
-                sum += up.beside[n] + down.beside[n];
-            unsigned more = center * a.center_up + sum * a.sum_up;
-            unsigned less = center * a.center_down + sum * a.sum_down;
-            v[n] = __vminu2(__vmaxu2(more, less) - less, 0x00ff00ffu);
-        }
-        uint8_t *row = tamis_row<uint8_t>(a.out, blockIdx.y, y);
-        unsigned w[2] = {v[0] | v[1] << 8, v[2] | v[3] << 8};
-        if (p.aligned && x % WHOLE_SAMPLES == 0 && x >= begin && x + WHOLE_SAMPLES <= end) {
-            *(uint2 *)(row + x) = make_uint2(w[0], w[1]);
-        } else {
-#pragma unroll
-            for (int n = 0; n < WHOLE_SAMPLES; n++)
-                if (x + n >= begin && x + n < end)
-                    row[x + n] = (uint8_t)(w[n / 4] >> n % 4 * 8);
-        }
-        up = here;
-        here = down;
-    }
-}
 
 /* ---- launches */
 
 template <typename T, int STEP>
-static tamis_status launch(const tamis_gpu_work *w, const sharpen_coef *k, bool whole,
-                           tamis_gpu_fault *fault)
+static tamis_status launch(const tamis_gpu_work *w, const sharpen_coef *k, tamis_gpu_fault *fault)
 {
     args<T> a = make_args<T>(w, k);
-    int samples = whole ? WHOLE_SAMPLES : 4;
-    a.strips = tamis_tiles((int64_t)w->part.w * STEP + samples - 1, 32 * samples);
+    a.strips = tamis_tiles((int64_t)w->part.w * STEP + 3, 32 * 4);
     dim3 grid =
         tamis_grid(w, a.strips, tamis_tiles(w->part.h, STRIP_WARPS * STRIP_ROWS), w->planes);
-    dim3 block(32, STRIP_WARPS);
-    if constexpr (sizeof(T) == 1) {
-        if (whole)
-            TAMIS_LAUNCH(sharpen_whole<STEP>, grid, block, 0, w->stream, a);
-        else
-            TAMIS_LAUNCH((sharpen_any<T, STEP>), grid, block, 0, w->stream, a);
-    } else {
-        TAMIS_LAUNCH((sharpen_any<T, STEP>), grid, block, 0, w->stream, a);
-    }
+    TAMIS_LAUNCH((sharpen_any<T, STEP>), grid, dim3(32, STRIP_WARPS), 0, w->stream, a);
     return tamis_cuda_launched("sharpen", fault);
 }
 
-template <typename T, bool WHOLE>
-static tamis_status launch_steps(const tamis_gpu_work *w, const tamis_node *node, const void *state,
-                                 tamis_gpu_fault *fault)
+template <typename T>
+static tamis_status launch_any(const tamis_gpu_work *w, const tamis_node *node, const void *state,
+                               tamis_gpu_fault *fault)
 {
     const sharpen_coef *k = (const sharpen_coef *)node->coef;
     (void)state;
     switch (w->step) {
     case 1:
-        return launch<T, 1>(w, k, WHOLE, fault);
+        return launch<T, 1>(w, k, fault);
     case 2:
-        return launch<T, 2>(w, k, WHOLE, fault);
+        return launch<T, 2>(w, k, fault);
     case 3:
-        return launch<T, 3>(w, k, WHOLE, fault);
+        return launch<T, 3>(w, k, fault);
     default:
-        return launch<T, 4>(w, k, WHOLE, fault);
+        return launch<T, 4>(w, k, fault);
     }
 }
 
+template <int STEP>
+static tamis_status launch_rows(const tamis_gpu_work *w, const sharpen_coef *k,
+                                tamis_gpu_fault *fault)
+{
+    whole_factors f = whole_factors_of(k);
+    return k->corners ? tamis_rows_launch<sharpen_rows<STEP, true>>("sharpen", w, f, fault)
+                      : tamis_rows_launch<sharpen_rows<STEP, false>>("sharpen", w, f, fault);
+}
+
+/* In binary32 whole amounts are as exact. */
+static tamis_status launch_whole(const tamis_gpu_work *w, const tamis_node *node, const void *state,
+                                 tamis_gpu_fault *fault)
+{
+    const sharpen_coef *k = (const sharpen_coef *)node->coef;
+    if (tamis_rows_fit<sharpen_rows<1, true>>(w))
+        return launch_rows<1>(w, k, fault);
+    if (tamis_rows_fit<sharpen_rows<3, true>>(w))
+        return launch_rows<3>(w, k, fault);
+    if (tamis_rows_fit<sharpen_rows<4, true>>(w))
+        return launch_rows<4>(w, k, fault);
+    return launch_any<uint8_t>(w, node, state, fault);
+}
+
 TAMIS_CUDA_KERNELS(sharpen) = {
-    {"whole", TAMIS_U8, 0, NULL, NULL, launch_steps<uint8_t, true>},
-    {"any", TAMIS_U8, 0, NULL, NULL, launch_steps<uint8_t, false>},
-    {"any", TAMIS_U16, 0, NULL, NULL, launch_steps<uint16_t, false>},
-    {"any", TAMIS_S16, 0, NULL, NULL, launch_steps<int16_t, false>},
-    {"any", TAMIS_F32, 0, NULL, NULL, launch_steps<float, false>},
+    {"whole", TAMIS_U8, 0, NULL, NULL, launch_whole},
+    {"any", TAMIS_U8, 0, NULL, NULL, launch_any<uint8_t>},
+    {"any", TAMIS_U16, 0, NULL, NULL, launch_any<uint16_t>},
+    {"any", TAMIS_S16, 0, NULL, NULL, launch_any<int16_t>},
+    {"any", TAMIS_F32, 0, NULL, NULL, launch_any<float>},
     {},
 };

@@ -11,6 +11,7 @@
 #include "core/spill.h"
 #include "graph/device.h"
 #include "graph/run.h"
+#include "image/image.h"
 
 #define TILE_MAX (1 << 24) /* so that a tile and its halo stay far from overflow */
 
@@ -197,15 +198,6 @@ static tamis_status compile(tamis_plan *plan, const tamis_graph *graph,
     return tamis_priv_plan_reserve(plan);
 }
 
-static tamis_status check_shape(tamis_ctx *ctx, tamis_format format, int32_t w, int32_t h)
-{
-    char sample = 0; /* an image without memory of its own */
-    tamis_image probe = {.format = format, .w = w, .h = h};
-    for (int p = 0; p < TAMIS_MAX_CHANNELS; p++)
-        probe.data[p] = &sample;
-    return tamis_image_check(ctx, &probe);
-}
-
 static tamis_status check_options(tamis_ctx *ctx, const tamis_plan_options *options, int32_t w,
                                   int32_t h)
 {
@@ -216,8 +208,8 @@ static tamis_status check_options(tamis_ctx *ctx, const tamis_plan_options *opti
                                options->tile_h, TILE_MAX, TILE_MAX);
     if (!options->guide)
         return TAMIS_OK;
-    return check_shape(ctx, *options->guide, options->guide_w ? options->guide_w : w,
-                       options->guide_h ? options->guide_h : h);
+    return tamis_priv_shape_check(ctx, *options->guide, options->guide_w ? options->guide_w : w,
+                                  options->guide_h ? options->guide_h : h);
 }
 
 tamis_status tamis_plan_create(tamis_ctx *ctx, const tamis_graph *graph, tamis_format format,
@@ -231,7 +223,7 @@ tamis_status tamis_plan_create(tamis_ctx *ctx, const tamis_graph *graph, tamis_f
     TAMIS_REQUIRE(ctx, graph);
     if (!options)
         options = &defaults;
-    TAMIS_TRY(check_shape(ctx, format, w, h));
+    TAMIS_TRY(tamis_priv_shape_check(ctx, format, w, h));
     TAMIS_TRY(check_options(ctx, options, w, h));
     tamis_plan *plan = tamis_priv_mem_zalloc(ctx, sizeof *plan);
     if (!plan)

@@ -61,6 +61,15 @@ tamis_status tamis_image_check(tamis_ctx *ctx, const tamis_image *image)
     return TAMIS_OK;
 }
 
+tamis_status tamis_priv_shape_check(tamis_ctx *ctx, tamis_format format, int32_t w, int32_t h)
+{
+    char sample = 0; /* an image without memory of its own */
+    tamis_image probe = {.format = format, .w = w, .h = h};
+    for (int p = 0; p < TAMIS_MAX_CHANNELS; p++)
+        probe.data[p] = &sample;
+    return tamis_image_check(ctx, &probe);
+}
+
 static tamis_status host_alloc(tamis_ctx *ctx, void *user, size_t size, void **out)
 {
     (void)user;

@@ -18,4 +18,7 @@ typedef struct tamis_image_memory {
 tamis_status tamis_priv_image_create(tamis_ctx *ctx, const tamis_image_memory *memory,
                                      tamis_format format, int32_t w, int32_t h, tamis_image *out);
 
+/* Whether there can be images of the format and size. Errors: ARGUMENT. */
+tamis_status tamis_priv_shape_check(tamis_ctx *ctx, tamis_format format, int32_t w, int32_t h);
+
 #endif

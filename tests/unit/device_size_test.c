@@ -41,6 +41,18 @@ static const struct large_case cases[] = {
     {"gaussian=ksize=3", TAMIS_U8, 3, 271, 77},
     {"gaussian=ksize=5", TAMIS_U8, 3, 271, 77},
     {"gaussian=ksize=5", TAMIS_U8, 4, 203, 77},
+    {"sharpen=amount=1", TAMIS_U8, 1, 800, 77},
+    {"sharpen=amount=2:neighbors=8:border=wrap", TAMIS_U8, 1, 777, 77},
+    {"sharpen=amount=-1:neighbors=8", TAMIS_U8, 3, 271, 77},
+    {"sharpen=amount=1", TAMIS_U8, 4, 203, 77},
+    {"laplacian", TAMIS_U8, 1, 800, 77},
+    {"laplacian=neighbors=8:type=u8:border=constant:border_value=200", TAMIS_U8, 1, 777, 77},
+    {"laplacian=neighbors=8", TAMIS_U8, 3, 271, 77},
+    {"sobel=output=dx:type=u8", TAMIS_U8, 1, 800, 77},
+    {"sobel=output=dy", TAMIS_U8, 1, 777, 77},
+    {"scharr=output=dx", TAMIS_U8, 1, 800, 77},
+    {"scharr=output=dy:type=u8:border=wrap", TAMIS_U8, 3, 271, 77},
+    {"prewitt=output=dx", TAMIS_U8, 3, 271, 77},
 };
 
 static void run(const char *device, const struct large_case *c, const tamis_image *src,

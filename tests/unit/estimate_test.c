@@ -2,6 +2,7 @@
 /* The noise estimate: known noise on smooth and on textured pictures. */
 #include <math.h>
 
+#include "support/parts.h"
 #include "support/picture.h"
 #include "unit.h"
 
@@ -121,13 +122,54 @@ static void test_same_for_all_threads(void **state)
     test_picture_free(&picture);
 }
 
+/* In parts of any height, with levels in a file or not: the same numbers, each row read once. */
+static void test_same_in_parts(void **state)
+{
+    double want[TAMIS_MAX_CHANNELS], got[TAMIS_MAX_CHANNELS];
+    tamis_ctx *ctx = unit_ctx(2);
+    test_picture picture;
+
+    (void)state;
+    for (int h = 3; h < 300; h = h * 3 / 2 + 1)
+        for (int type = 0; type < TAMIS_TYPE_COUNT; type++) {
+            tamis_format format = {(tamis_type)type, 2 + type % 2, (tamis_layout)(h % 2),
+                                   (tamis_alpha)(type % 2)};
+            make(&picture, format, 700, h, 5);
+            for (int y = 0; y < h / 2; y++) /* clipped */
+                for (int x = 0; x < 300; x++)
+                    test_sample_set(&picture.image, x, y, 0, test_type_max(format.type));
+            assert_int_equal(tamis_noise_estimate(ctx, &picture.image, want), TAMIS_OK);
+            for (size_t bytes = 0; bytes < 3000000; bytes = bytes * 30 + 100) {
+                static const int32_t blocks[] = {0, 1, 24, 100};
+                test_store store = {.ctx = ctx, .image = &picture.image, .block_h = blocks[h % 4]};
+                tamis_part_source source = {test_store_read, &store, 0, store.block_h};
+                assert_int_equal(
+                    tamis_noise_estimate_parts(ctx, format, 700, h, &source, bytes, got), TAMIS_OK);
+                assert_memory_equal(want, got, sizeof want);
+                assert_null(store.misused);
+                assert_int_equal(store.pixels, (int64_t)700 * h);
+            }
+            test_picture_free(&picture);
+        }
+    test_store store = {.ctx = ctx, .image = &picture.image, .fail_at = 1};
+    tamis_part_source source = {test_store_read, &store, 0, 0};
+    make(&picture, test_format(TAMIS_U8, 1), 40, 40, 5);
+    assert_int_equal(
+        tamis_noise_estimate_parts(ctx, test_format(TAMIS_U8, 1), 40, 40, &source, 0, got),
+        TAMIS_ERR_READ);
+    assert_int_equal(
+        tamis_noise_estimate_parts(ctx, test_format(TAMIS_U8, 9), 40, 40, &source, 0, got),
+        TAMIS_ERR_ARGUMENT);
+    test_picture_free(&picture);
+    tamis_ctx_free(&ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_noise),
-        cmocka_unit_test(test_flat_and_small),
-        cmocka_unit_test(test_what_does_not_count),
-        cmocka_unit_test(test_same_for_all_threads),
+        cmocka_unit_test(test_known_noise),         cmocka_unit_test(test_flat_and_small),
+        cmocka_unit_test(test_what_does_not_count), cmocka_unit_test(test_same_for_all_threads),
+        cmocka_unit_test(test_same_in_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,9 +85,13 @@ static void images(void **state)
     refused(tamis_image_copy(ctx, NULL, &t.dst), "image");
     refused(tamis_image_copy(ctx, &t.src, NULL), "image");
     double sigma[TAMIS_MAX_CHANNELS];
+    tamis_part_source source = {0};
     refused_silently(tamis_noise_estimate(NULL, &t.src, sigma));
     refused(tamis_noise_estimate(ctx, NULL, sigma), "image");
     refused(tamis_noise_estimate(ctx, &t.src, NULL), "sigma");
+    refused_silently(tamis_noise_estimate_parts(NULL, gray, 9, 7, &source, 0, sigma));
+    refused(tamis_noise_estimate_parts(ctx, gray, 9, 7, NULL, 0, sigma), "source");
+    refused(tamis_noise_estimate_parts(ctx, gray, 9, 7, &source, 0, sigma), "read");
     drop(&t);
 }
 
