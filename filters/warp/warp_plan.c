@@ -158,14 +158,28 @@ static int reach(tamis_interp interp)
     return interp == TAMIS_INTERP_LANCZOS3 ? 3 : interp == TAMIS_INTERP_CUBIC ? 2 : 1;
 }
 
+/* Where lo .. hi lies, or what of it is outside, is mirrored at the ends of 0 .. n-1: about the
+ * last sample or half a sample beyond. */
+static void mirror(int32_t n, double *lo, double *hi)
+{
+    double low = *lo < 0 ? *hi < 0 ? -*hi - 1 : 0 : *lo;
+    double high = *lo < 0 && -*lo > *hi ? -*lo : *hi;
+    double end = n - 1;
+    if (high > end) {
+        double from = 2 * end - high;
+        high = low > end ? 2 * end + 1 - low : end;
+        low = from < low ? from : low;
+    }
+    *lo = low;
+    *hi = high;
+}
+
 /* lo .. hi of one axis, as the border takes it into the image. */
 static void inside(tamis_border border, double lo, double hi, int32_t n, int64_t *from, int *count)
 {
     int over = !(lo >= 0 && hi <= n - 1), mirrors = border <= TAMIS_BORDER_REFLECT;
-    if (over && mirrors && lo > -n && hi < 2 * (double)n - 1 && (lo >= 0 || hi <= n - 1)) {
-        double low = 2 * (double)(n - 1) - hi; /* of REFLECT101; a pixel less of the other */
-        hi = lo < 0 && -lo > hi ? -lo : hi;
-        lo = low < lo ? low : lo;
+    if (over && mirrors && lo > -n && hi < 2 * (double)n - 1) {
+        mirror(n, &lo, &hi);
     } else if (over && border != TAMIS_BORDER_REPLICATE && border != TAMIS_BORDER_CONSTANT) {
         lo = 0;
         hi = n - 1;

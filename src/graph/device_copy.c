@@ -58,17 +58,6 @@ tamis_rect tamis_priv_with_slack(tamis_rect r, int32_t w, int32_t h)
     return (tamis_rect){r.x - left, r.y - top, r.w + left + right, r.h + top + bottom};
 }
 
-tamis_rect tamis_priv_rect_common(tamis_rect a, tamis_rect b)
-{
-    int32_t x = a.x > b.x ? a.x : b.x, y = a.y > b.y ? a.y : b.y;
-    return (tamis_rect){x, y, smaller(a.x + a.w, b.x + b.w) - x, smaller(a.y + a.h, b.y + b.h) - y};
-}
-
-int tamis_priv_rect_is_same(tamis_rect a, tamis_rect b)
-{
-    return a.x == b.x && a.y == b.y && a.w == b.w && a.h == b.h;
-}
-
 void tamis_priv_held_drop(tamis_session *s, tamis_held *h)
 {
     if (h->block)

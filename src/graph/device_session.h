@@ -64,10 +64,6 @@ void tamis_priv_held_drop(tamis_session *s, tamis_held *h);
 /* A part of an image of w x h pixels with what kernels may read around it. */
 tamis_rect tamis_priv_with_slack(tamis_rect r, int32_t w, int32_t h);
 
-/* What two parts of an image have in common, and whether they are the same. */
-tamis_rect tamis_priv_rect_common(tamis_rect a, tamis_rect b);
-int tamis_priv_rect_is_same(tamis_rect a, tamis_rect b);
-
 /* An image on the device whose pixel (0, 0) is pixel (x, y) of what it is a part of. */
 tamis_held tamis_priv_held_of_image(const tamis_image *image, int32_t x, int32_t y);
 

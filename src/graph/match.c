@@ -94,6 +94,19 @@ static tamis_status check_overlap(const tamis_plan *plan, const char *what,
                            what);
 }
 
+tamis_rect tamis_priv_rect_common(tamis_rect a, tamis_rect b)
+{
+    int32_t x = a.x > b.x ? a.x : b.x, y = a.y > b.y ? a.y : b.y;
+    int32_t right = a.x + a.w < b.x + b.w ? a.x + a.w : b.x + b.w;
+    int32_t end = a.y + a.h < b.y + b.h ? a.y + a.h : b.y + b.h;
+    return (tamis_rect){x, y, right - x, end - y};
+}
+
+int tamis_priv_rect_is_same(tamis_rect a, tamis_rect b)
+{
+    return a.x == b.x && a.y == b.y && a.w == b.w && a.h == b.h;
+}
+
 tamis_status tamis_priv_rect_check(tamis_ctx *ctx, const char *what, tamis_rect rect, int32_t w,
                                    int32_t h)
 {

@@ -56,6 +56,11 @@ int tamis_priv_parts_layout(tamis_stage *stage, size_t bound, size_t *least);
 tamis_rect tamis_priv_parts_at(const tamis_stage *stage, int64_t index);
 /* The part of a feed's picture to be there for a part of the result. */
 tamis_rect tamis_priv_parts_window(const tamis_stage *stage, int feed, tamis_rect part);
+/* What a window has in common with the one before, if that is as wide or as high as it; else
+ * nothing of width 0. And the at most two parts of the window that are not in `kept`; returns how
+ * many. */
+tamis_rect tamis_priv_parts_kept(tamis_rect last, tamis_rect window);
+int tamis_priv_parts_rest(tamis_rect window, tamis_rect kept, tamis_rect rest[2]);
 /* Bytes of an image with rows as runs like them; that of a row into *stride. */
 size_t tamis_priv_parts_bytes(tamis_format format, int32_t w, int32_t h, size_t *stride);
 

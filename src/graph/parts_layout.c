@@ -54,20 +54,63 @@ tamis_rect tamis_priv_parts_window(const tamis_stage *s, int feed, tamis_rect pa
     return need;
 }
 
-/* Pixels of b that are not in a. */
-static double not_in(tamis_rect a, tamis_rect b)
+tamis_rect tamis_priv_parts_kept(tamis_rect last, tamis_rect window)
 {
-    int64_t x0 = a.x > b.x ? a.x : b.x, y0 = a.y > b.y ? a.y : b.y;
-    int64_t x1 = smaller(a.x + a.w, b.x + b.w), y1 = smaller(a.y + a.h, b.y + b.h);
-    double all = (double)b.w * b.h;
-    int keeps = (x0 == b.x && x1 == b.x + b.w) || (y0 == b.y && y1 == b.y + b.h);
-    return keeps && x1 > x0 && y1 > y0 ? all - (double)(x1 - x0) * (double)(y1 - y0) : all;
+    tamis_rect both = tamis_priv_rect_common(last, window);
+    int useful = both.w == window.w || both.h == window.h;
+    return both.w > 0 && both.h > 0 && useful ? both : (tamis_rect){window.x, window.y, 0, 0};
+}
+
+int tamis_priv_parts_rest(tamis_rect window, tamis_rect kept, tamis_rect rest[2])
+{
+    tamis_rect before = window, after = window;
+    int count = 0;
+    if (kept.w == 0) {
+        rest[0] = window;
+        return 1;
+    }
+    if (kept.w == window.w) {
+        before.h = kept.y - window.y;
+        after.y = kept.y + kept.h;
+        after.h = window.y + window.h - after.y;
+    } else {
+        before.w = kept.x - window.x;
+        after.x = kept.x + kept.w;
+        after.w = window.x + window.w - after.x;
+    }
+    if (before.w > 0 && before.h > 0)
+        rest[count++] = before;
+    if (after.w > 0 && after.h > 0)
+        rest[count++] = after;
+    return count;
+}
+
+/* Samples along an axis of the whole blocks that first .. first+count-1 lie in. */
+static double in_blocks(int32_t first, int32_t count, int32_t block, int32_t n)
+{
+    if (block <= 1)
+        return count;
+    int64_t from = first / block * (int64_t)block;
+    return (double)(round_up((int64_t)first + count, block, n) - from);
+}
+
+/* Pixels that a feed has to come by for a window, in whole blocks. */
+static double to_read(const tamis_feed *f, tamis_rect last, tamis_rect window)
+{
+    tamis_rect rest[2];
+    double sum = 0;
+    int count = tamis_priv_parts_rest(window, tamis_priv_parts_kept(last, window), rest);
+    int32_t block_w = f->source->block_w ? f->source->block_w : f->w;
+    for (int i = 0; i < count; i++)
+        sum += in_blocks(rest[i].x, rest[i].w, block_w, f->w) *
+               in_blocks(rest[i].y, rest[i].h, f->source->block_h, f->h);
+    return sum;
 }
 
 /* What parts of some size take. */
 struct cost {
     size_t bytes; /* in memory */
-    double read;  /* pixels that are read */
+    double read;  /* pixels that are read, in whole blocks */
     double all;   /* and pixels of all windows */
 };
 
@@ -82,7 +125,7 @@ static void add_feed(tamis_stage *s, int index, struct cost *cost)
         tamis_rect window = tamis_priv_parts_window(s, index, tamis_priv_parts_at(s, i));
         size_t bytes = tamis_priv_parts_bytes(f->format, window.w, window.h, NULL);
         most = bytes > most ? bytes : most;
-        cost->read += not_in(last, window);
+        cost->read += to_read(f, last, window);
         cost->all += (double)window.w * window.h;
         last = window;
     }

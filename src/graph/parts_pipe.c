@@ -76,46 +76,6 @@ static tamis_image part_of(tamis_ctx *ctx, const tamis_image *image, tamis_rect 
     return view;
 }
 
-static tamis_status read_part(tamis_ctx *ctx, const tamis_feed *f, const tamis_image *image,
-                              tamis_rect window, tamis_rect part)
-{
-    if (part.w < 1 || part.h < 1)
-        return TAMIS_OK;
-    tamis_image view = part_of(ctx, image, window, part);
-    return f->source->read(f->source->user, part, &view);
-}
-
-/* What two windows have in common, if it is as wide or as high as the new one; else nothing. */
-static tamis_rect kept(tamis_rect last, tamis_rect window)
-{
-    int32_t x = last.x > window.x ? last.x : window.x, y = last.y > window.y ? last.y : window.y;
-    int32_t right = last.x + last.w < window.x + window.w ? last.x + last.w : window.x + window.w;
-    int32_t end = last.y + last.h < window.y + window.h ? last.y + last.h : window.y + window.h;
-    tamis_rect both = {x, y, right - x, end - y};
-    int useful = both.w == window.w || both.h == window.h;
-    return both.w > 0 && both.h > 0 && useful ? both : (tamis_rect){window.x, window.y, 0, 0};
-}
-
-/* Reads what of a window is not in `have`, before and after it. */
-static tamis_status read_rest(tamis_ctx *ctx, const tamis_feed *f, const tamis_image *image,
-                              tamis_rect w, tamis_rect have)
-{
-    if (have.w == 0)
-        return read_part(ctx, f, image, w, w);
-    tamis_rect before = w, after = w;
-    if (have.w == w.w) {
-        before.h = have.y - w.y;
-        after.y = have.y + have.h;
-        after.h = w.y + w.h - after.y;
-    } else {
-        before.w = have.x - w.x;
-        after.x = have.x + have.w;
-        after.w = w.x + w.w - after.x;
-    }
-    TAMIS_TRY(read_part(ctx, f, image, w, before));
-    return read_part(ctx, f, image, w, after);
-}
-
 /* Fills the feed's window for a part: what the window before has of it is copied. */
 static tamis_status load_feed(struct pipe *p, int index, int64_t i)
 {
@@ -124,7 +84,8 @@ static tamis_status load_feed(struct pipe *p, int index, int64_t i)
     if (!f->source || f->whole.data[0])
         return TAMIS_OK;
     tamis_rect w = tamis_priv_parts_window(p->stage, index, tamis_priv_parts_at(p->stage, i));
-    tamis_rect have = kept(i ? f->held[last] : (tamis_rect){0}, w);
+    tamis_rect have = tamis_priv_parts_kept(i ? f->held[last] : (tamis_rect){0}, w), rest[2];
+    int count = tamis_priv_parts_rest(w, have, rest);
     tamis_image *image = &f->windows[now];
     f->held[now] = w;
     *image = image_in(f->format, w.w, w.h, f->memory[now]);
@@ -133,7 +94,11 @@ static tamis_status load_feed(struct pipe *p, int index, int64_t i)
         tamis_image to = part_of(ctx_of(p), image, w, have);
         TAMIS_TRY(tamis_image_copy(ctx_of(p), &from, &to));
     }
-    return read_rest(ctx_of(p), f, image, w, have);
+    for (int r = 0; r < count; r++) {
+        tamis_image view = part_of(ctx_of(p), image, w, rest[r]);
+        TAMIS_TRY(f->source->read(f->source->user, rest[r], &view));
+    }
+    return TAMIS_OK;
 }
 
 static tamis_status load(struct pipe *p, int64_t i)

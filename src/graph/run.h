@@ -65,6 +65,9 @@ tamis_status tamis_priv_run_check(const tamis_plan *plan, const tamis_image *src
 /* Whether the guide does, for a part of the result. */
 tamis_status tamis_priv_guide_check(const tamis_plan *plan, tamis_rect rect,
                                     const tamis_run_options *options);
+/* match.c: what two parts of an image have in common, and whether they are the same. */
+tamis_rect tamis_priv_rect_common(tamis_rect a, tamis_rect b);
+int tamis_priv_rect_is_same(tamis_rect a, tamis_rect b);
 tamis_status tamis_priv_rect_check(tamis_ctx *ctx, const char *what, tamis_rect rect, int32_t w,
                                    int32_t h);
 
