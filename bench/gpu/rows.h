@@ -19,7 +19,7 @@ enum class Kind {
     Graph,  /* the same captured into a CUDA graph: small images */
     Chain,  /* a chain, and its filters one by one */
     Batch,  /* COUNT images, captured on several streams */
-    Stream, /* frames in pinned host memory, from several threads */
+    Stream, /* frames in host memory, through a tamis_stream */
     Frames, /* a temporal filter with one frame each way */
     Guided  /* a filter with a map as its second input */
 };
@@ -180,7 +180,10 @@ inline void add_uses(Rows &r)
         r.sized(320, 240).kind = Kind::Batch;
         r.list.back().share = 0.6;
     }
-    r.add("gaussian 5, 4K frames from host", "gaussian=sigma=1.1:ksize=5", 0, true);
+    r.add("gaussian 5, 4K frames from host", "gaussian=sigma=1.1:ksize=5", 0);
+    r.sized(UHD_W, UHD_H).kind = Kind::Stream;
+    r.list.back().share = 0.85;
+    r.add("gaussian 11, 4K frames from host", "gaussian=sigma=2:ksize=11", 0, true);
     r.sized(UHD_W, UHD_H).kind = Kind::Stream;
     r.list.back().share = 0.85;
 }

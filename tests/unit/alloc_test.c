@@ -71,7 +71,7 @@ static tamis_status do_work(work *w, tamis_ctx *ctx, meter *m)
         status = tamis_plan_run(plan, &w->src.image, &w->dst.image, NULL);
         w->run_calls = atomic_load(&m->calls) - before;
     }
-    if (status == TAMIS_OK)
+    if (status == TAMIS_OK && strncmp(w->chain, "gaussian", 8) == 0) /* quick ones */
         status = stream_once(w, plan);
     if (status != TAMIS_OK)
         unit_message_has(ctx, "memory");
