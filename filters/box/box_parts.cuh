@@ -23,6 +23,8 @@ template <typename T> struct box_args {
     int aligned;
     int64_t strips; /* in a row */
     int height;     /* of a strip */
+    int inner;      /* results in a row of a strip */
+    int lead;       /* columns before the first window's, for alignment */
     /* box_strips: the mean is (sum + half) * magic >> 32 >> shift */
     unsigned half, magic;
     int shift;
@@ -52,7 +54,7 @@ static box_args<T> box_args_of(const tamis_gpu_work *w, const struct box_coef *c
     a.n = c->n;
     a.aligned = w->aligned;
     a.strips = 0;
-    a.height = 0;
+    a.height = a.inner = a.lead = 0;
     a.half = a.magic = 0;
     a.shift = 0;
     a.columns = a.parts = NULL;

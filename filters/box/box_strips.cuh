@@ -5,14 +5,14 @@
  * Each thread keeps the sums of V columns over the window's rows: a row enters, a row leaves. For
  * each row of outputs the warp makes prefix sums of them, modulo 2^32, and a window's sum is the
  * difference of two, of which one is the thread's own and the other comes through shared memory.
- * Strips begin where loads are aligned; what is to be stored moves to whole words with the help of
- * the neighboring lane. */
+ * Strips begin where loads and stores are aligned: what is to be stored moves there with the help
+ * of the neighboring lane. */
 #ifndef TAMIS_BOX_STRIPS_CUH
 #define TAMIS_BOX_STRIPS_CUH
 
 #include "box_parts.cuh"
 
-enum { STRIP_WARPS = 4, STRIP_BYTES = 16, STRIP_PAD = 32 };
+enum { STRIP_BYTES = 16, STRIP_PAD = 32, STRIP_AHEAD = 3 };
 
 template <typename T> struct box_strip_size {
     enum { V = STRIP_BYTES / sizeof(T), WIDTH = 32 * V, PER_WORD = 4 / sizeof(T) };
@@ -23,77 +23,59 @@ struct box_words {
     unsigned w[4];
 };
 
-/* Those of samples from column x on that are needed, from wherever they come. */
-template <typename T>
-static __device__ __noinline__ box_words box_gather(const tamis_input<T> *in, int x, int begin,
-                                                    int end, int y)
+template <typename T> static __device__ __forceinline__ box_words box_upward(box_words r)
 {
-    box_words r = {{0, 0, 0, 0}};
+    if ((T)-1 < 0)
 #pragma unroll
-    for (int k = 0; k < 4; k++)
-#pragma unroll 1
-        for (int n = 0; n < box_strip_size<T>::PER_WORD; n++) {
-            int at = x + k * box_strip_size<T>::PER_WORD + n;
-            if (at < begin || at >= end)
-                continue;
-            T v = in->at(at, y, 0);
-            unsigned bits = sizeof(T) == 1 ? (unsigned)(uint8_t)v : (unsigned)(uint16_t)v;
-            r.w[k] |= bits << (8 * (int)sizeof(T) * n);
-        }
+        for (int k = 0; k < 4; k++)
+            r.w[k] ^= 0x80008000u;
     return r;
 }
 
+/* A thread's columns, and rows of them: where they are not side by side in the image, or not at
+ * aligned places, each sample's place is found once for all rows, and those of a row are loaded
+ * together. */
 template <typename T> struct box_source {
+    enum { V = box_strip_size<T>::V, PER_WORD = box_strip_size<T>::PER_WORD };
     const tamis_input<T> &in;
-    int x;            /* the thread's first column */
-    int begin, end;   /* columns that are needed */
     int last;         /* row that is needed */
-    bool inside;      /* the columns are in the image, or not needed */
-    bool whole;       /* and may be loaded at once, */
-    bool quick;       /* and all rows that the strip asks for are in the image */
-    const char *base; /* the first column's sample in row 0 */
-    int64_t stride;
+    bool whole;       /* all may be loaded at once, */
+    const char *base; /* from here in row 0 */
+    int from[V];      /* else: samples of a row; -1: the border's value */
+
+    /* Columns from x on, of which those from begin to end - 1 are needed. */
+    __device__ __forceinline__ box_source(const box_args<T> &a, const tamis_input<T> &input, int x,
+                                          int begin, int end, int last_row)
+        : in(input), last(last_row)
+    {
+        whole = a.aligned >= 16 && in.pitch == 1 && x >= in.left && x + V <= in.right + 1;
+        base = in.data() + (int64_t)x * (int)sizeof(T);
+#pragma unroll
+        for (int n = 0; n < V; n++) {
+            int u = tamis_index(in.border, min(max(x + n, begin), end - 1), in.w);
+            from[n] = u < 0 ? -1 : min(max(u, in.left), in.right) * in.pitch;
+        }
+    }
 
     __device__ __forceinline__ box_words load(int y) const
     {
-        box_words r;
-        if (quick) {
-            uint4 q = __ldg((const uint4 *)(base + y * stride));
-            r = {{q.x, q.y, q.z, q.w}};
-        } else {
-            r = load_slowly(y);
-        }
-        if ((T)-1 < 0)
-#pragma unroll
-            for (int k = 0; k < 4; k++)
-                r.w[k] ^= 0x80008000u;
-        return r;
-    }
-
-    __device__ __forceinline__ box_words load_slowly(int y) const
-    {
         box_words r = {{0, 0, 0, 0}};
-        y = min(y, last);
-        if (inside && (unsigned)y < (unsigned)in.h) {
-            const T *p = in.row(y) + (int64_t)x * in.pitch;
-            if (whole) {
-                uint4 q = __ldg((const uint4 *)p);
-                r = {{q.x, q.y, q.z, q.w}};
-            } else {
-#pragma unroll
-                for (int n = 0; n < box_strip_size<T>::V; n++)
-                    if (x + n >= begin && x + n < end) {
-                        T v = p[(int64_t)n * in.pitch];
-                        unsigned bits =
-                            sizeof(T) == 1 ? (unsigned)(uint8_t)v : (unsigned)(uint16_t)v;
-                        r.w[n / box_strip_size<T>::PER_WORD] |=
-                            bits << (8 * (int)sizeof(T) * (n % box_strip_size<T>::PER_WORD));
-                    }
-            }
-        } else {
-            r = box_gather(&in, x, begin, end, y);
+        int v = tamis_index(in.border, min(y, last), in.h);
+        if (whole && v >= 0) {
+            uint4 q = *(const uint4 *)(base + min(max(v, in.top), in.bottom) * in.stride);
+            return box_upward<T>({{q.x, q.y, q.z, q.w}});
         }
-        return r;
+        const T *row = in.row(min(max(v, in.top), in.bottom));
+        T samples[V];
+#pragma unroll
+        for (int n = 0; n < V; n++)
+            samples[n] = v < 0 || from[n] < 0 ? (T)in.outside[0] : row[from[n]];
+#pragma unroll
+        for (int n = 0; n < V; n++) {
+            unsigned bits = sizeof(T) == 1 ? (uint8_t)samples[n] : (uint16_t)samples[n];
+            r.w[n / PER_WORD] |= bits << 8 * (int)sizeof(T) * (n % PER_WORD);
+        }
+        return box_upward<T>(r);
     }
 };
 
@@ -165,99 +147,21 @@ template <typename T> struct box_columns {
     }
 };
 
-/* A thread's V outputs, from sample x of the row on; those in begin .. end are stored. Full threads
- * store words of memory; the first and last of a row of them the bytes before and after. */
-template <typename T>
-static __device__ __forceinline__ void box_store(T *row, int x, int begin, int end, int pitch,
-                                                 bool aligned, const unsigned *w)
-{
+/* A strip: what goes down it. Its windows begin `lead` columns after the first lane's, so that
+ * results lie at aligned places. */
+template <typename T, typename C, bool SHIFTS> struct box_strip {
     enum { V = box_strip_size<T>::V, PER_WORD = box_strip_size<T>::PER_WORD, BITS = 8 * sizeof(T) };
-    int lane = threadIdx.x % 32;
-    bool full = aligned && x >= begin && x + V <= end;
-    bool after = __shfl_down_sync(0xffffffffu, (int)full, 1) && lane < 31;
-    bool before = __shfl_up_sync(0xffffffffu, (int)full, 1) && lane > 0;
-    unsigned next = __shfl_down_sync(0xffffffffu, w[0], 1);
-    if (full) {
-        int lead = -x & (PER_WORD - 1);
-        T *p = row + x + lead;
-        if (!before)
-            for (int n = 0; n < lead; n++)
-                row[x + n] = (T)(w[0] >> BITS * n);
-#pragma unroll
-        for (int k = 0; k < 3; k++)
-            *(unsigned *)(p + k * PER_WORD) = __funnelshift_r(w[k], w[k + 1], BITS * lead);
-        if (after || lead == 0)
-            *(unsigned *)(p + 3 * PER_WORD) = __funnelshift_r(w[3], next, BITS * lead);
-        else
-            for (int n = 0; n < PER_WORD - lead; n++)
-                p[3 * PER_WORD + n] = (T)(w[3] >> BITS * (lead + n));
-        return;
-    }
-#pragma unroll
-    for (int n = 0; n < V; n++)
-        if (x + n >= begin && x + n < end)
-            row[(int64_t)(x + n) * pitch] = (T)(w[n / PER_WORD] >> BITS * (n % PER_WORD));
-}
-
-template <typename T, typename C, bool SHIFTS>
-__global__ void __launch_bounds__(32 * STRIP_WARPS)
-    box_strips(const __grid_constant__ box_args<T> a)
-{
-    enum { V = box_strip_size<T>::V, WIDTH = box_strip_size<T>::WIDTH };
-    enum { PER_WORD = box_strip_size<T>::PER_WORD, BITS = 8 * sizeof(T) };
-    __shared__ unsigned exchange[STRIP_WARPS][WIDTH + STRIP_PAD];
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    int plane = (int)(blockIdx.x % a.planes);
-    int64_t block = blockIdx.x / a.planes, strip = block % a.strips;
-    int64_t top = (block / a.strips * STRIP_WARPS + warp) * a.height;
-    if (top >= a.out.h)
-        return;
-    int y = a.out.y + (int)top, stop = min(a.out.y + a.out.h, y + a.height);
-    const tamis_input<T> &in = a.in.plane[plane];
-
-    /* Windows of this strip begin in columns from its first on. */
-    int inner = (WIDTH - a.kw) / V * V;
-    int left = a.out.x + a.dx;
-    int first = (left - (left < 0 ? V - 1 : 0)) / V * V + (int)strip * inner;
-    box_source<T> source = {in,
-                            first + lane * V,
-                            left,
-                            left + a.out.w + a.kw - 1,
-                            a.out.y + a.out.h - 1 + a.dy + a.kh - 1,
-                            false,
-                            false,
-                            false,
-                            NULL,
-                            in.stride};
-    bool needed = source.x + V > source.begin && source.x < source.end;
-    source.inside =
-        !needed || (max(source.x, source.begin) >= 0 && min(source.x + V, source.end) <= in.w);
-    if (!needed) { /* sums of what stands here are not asked for */
-        source.x = source.begin < 0 || source.begin >= in.w ? 0 : source.begin;
-        source.end = source.begin;
-    }
-    source.whole =
-        needed && a.aligned >= 16 && in.pitch == 1 && source.x >= 0 && source.x + V <= in.w;
-    source.quick = source.whole && y + a.dy >= 0 && stop + a.dy + a.kh <= in.h &&
-                   stop + a.dy + a.kh - 1 <= source.last;
-    source.base = in.data() + (int64_t)source.x * in.pitch * (int)sizeof(T);
-    int x = first + lane * V - a.dx; /* of the first output */
-    int begin = max(a.out.x, first - a.dx), end = min(a.out.x + a.out.w, first - a.dx + inner);
-    if (begin >= end)
-        return;
-    bool aligned = a.aligned >= 4 && a.out.pitch == 1;
-
-    /* The prefix sum kw columns on: at [j][lane], and kw is moved by whole lanes. */
-    const unsigned *far = exchange[warp] + lane + a.kw / V;
-    int turn = a.kw % V;
-
+    const box_args<T> &a;
     C columns;
-    columns.clear();
-    for (int j = 0; j < a.kh; j++)
-        columns.add(source.load(y + a.dy + j));
-    for (; y < stop; y++) {
-        /* On their way while the row is worked on. */
-        box_words entering = source.load(y + a.dy + a.kh), leaving = source.load(y + a.dy);
+    unsigned *exchange; /* prefix sums of the warp: the lane's j-th is number 32 j + lane */
+
+    /* V results of a row; then the window moves down. */
+    __device__ __forceinline__ box_words row(const box_words &entering, const box_words &leaving)
+    {
+        int lane = threadIdx.x;
+        /* The prefix sum kw columns on: at [j][lane], and kw is moved by whole lanes. */
+        const unsigned *far = exchange + lane + a.kw / V;
+        int turn = a.kw % V;
         unsigned prefix[V + 1];
         prefix[0] = 0;
 #pragma unroll
@@ -269,24 +173,133 @@ __global__ void __launch_bounds__(32 * STRIP_WARPS)
 #pragma unroll
         for (int j = 0; j < V; j++) {
             prefix[j] += base;
-            exchange[warp][j * 32 + lane] = prefix[j];
+            exchange[j * 32 + lane] = prefix[j];
         }
         __syncwarp();
-        unsigned w[4] = {0, 0, 0, 0};
+        box_words r = {{0, 0, 0, 0}};
 #pragma unroll
         for (int j = 0; j < V; j++) {
             const unsigned *from = j + turn < V ? far + turn * 32 : far + (turn - V) * 32 + 1;
-            unsigned sum = from[j * 32] - prefix[j] + a.half;
-            unsigned level = __umulhi(sum, a.magic);
+            unsigned level = __umulhi(from[j * 32] - prefix[j] + a.half, a.magic);
             if (SHIFTS)
                 level >>= a.shift;
-            w[j / PER_WORD] |= level << (BITS * (j % PER_WORD));
+            r.w[j / PER_WORD] |= level << (BITS * (j % PER_WORD));
         }
-        if ((T)-1 < 0)
+        return led(box_upward<T>(r));
+    }
+
+    /* From `lead` on, with what the next lane has. */
+    __device__ __forceinline__ box_words led(const box_words &r) const
+    {
+        unsigned bytes = a.lead * (unsigned)sizeof(T), v[8];
 #pragma unroll
-            for (int k = 0; k < 4; k++)
-                w[k] ^= 0x80008000u;
-        box_store<T>(tamis_row<T>(a.out, plane, y), x, begin, end, a.out.pitch, aligned, w);
+        for (int k = 0; k < 4; k++) {
+            v[k] = r.w[k];
+            v[4 + k] = __shfl_down_sync(0xffffffffu, r.w[k], 1);
+        }
+#pragma unroll
+        for (int k = 0; k < 6; k++)
+            v[k] = bytes & 8 ? v[k + 2] : v[k];
+#pragma unroll
+        for (int k = 0; k < 5; k++)
+            v[k] = bytes & 4 ? v[k + 1] : v[k];
+        box_words out;
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            out.w[k] = __funnelshift_r(v[k], v[k + 1], 8 * bytes);
+        return out;
+    }
+};
+
+static __device__ __forceinline__ box_words box_load(const char *p)
+{
+    uint4 q = *(const uint4 *)p;
+    return {{q.x, q.y, q.z, q.w}};
+}
+
+/* Where all that is read is there and aligned: rows that enter and leave are on their way some rows
+ * ahead. Plain loads, which the compiler does not move behind stores. `above` is in the first
+ * window's first row. */
+template <typename T, typename S>
+static __device__ __forceinline__ void box_go_fast(S &s, const char *above, int64_t stride,
+                                                   char *to, int64_t to_stride, int rows,
+                                                   bool stores)
+{
+    const char *below = above + s.a.kh * stride;
+    box_words entering[STRIP_AHEAD], leaving[STRIP_AHEAD];
+#pragma unroll 4
+    for (int j = 0; j < s.a.kh; j++)
+        s.columns.add(box_upward<T>(box_load(above + j * stride)));
+#pragma unroll
+    for (int n = 0; n < STRIP_AHEAD; n++) {
+        entering[n] = box_load(below + n * stride);
+        leaving[n] = box_load(above + n * stride);
+    }
+    above += STRIP_AHEAD * stride;
+    below += STRIP_AHEAD * stride;
+    auto step = [&](int n) {
+        box_words r = s.row(box_upward<T>(entering[n]), box_upward<T>(leaving[n]));
+        entering[n] = box_load(below);
+        leaving[n] = box_load(above);
+        if (stores)
+            *(uint4 *)to = make_uint4(r.w[0], r.w[1], r.w[2], r.w[3]);
+        above += stride;
+        below += stride;
+        to += to_stride;
+        return --rows > 0;
+    };
+    while (step(0) && step(1) && step(2)) {
+    }
+}
+
+/* Of a lane's V results those from begin to end - 1, `pitch` samples apart. */
+template <typename T>
+static __device__ __forceinline__ void box_store_some(T *to, int begin, int end, int pitch,
+                                                      const box_words &r)
+{
+    enum { V = box_strip_size<T>::V, PER_WORD = box_strip_size<T>::PER_WORD, BITS = 8 * sizeof(T) };
+#pragma unroll
+    for (int n = 0; n < V; n++)
+        if (n >= begin && n < end)
+            to[(int64_t)n * pitch] = (T)(r.w[n / PER_WORD] >> BITS * (n % PER_WORD));
+}
+
+/* A block is one warp, whose lanes stay together. */
+template <typename T, typename C, bool SHIFTS>
+__global__ void __launch_bounds__(32, 16) box_strips(const __grid_constant__ box_args<T> a)
+{
+    enum { V = box_strip_size<T>::V, WIDTH = box_strip_size<T>::WIDTH };
+    __shared__ unsigned exchange[WIDTH + STRIP_PAD];
+    int lane = threadIdx.x, plane = (int)(blockIdx.x % (unsigned)a.planes);
+    unsigned block = blockIdx.x / (unsigned)a.planes, tile = block / (unsigned)a.strips;
+    int strip = (int)(block - tile * (unsigned)a.strips);
+    int y = a.out.y + (int)tile * a.height, rows = min(a.height, a.out.y + a.out.h - y);
+    const tamis_input<T> &in = a.in.plane[plane];
+
+    /* Results of the strip and of the lane, and the lane's columns. */
+    int first = a.out.x / V * V + strip * a.inner, x = first + lane * V;
+    int begin = max(a.out.x, first) - x, end = min(a.out.x + a.out.w, first + a.inner) - x;
+    int left = a.out.x + a.dx, top = y + a.dy;
+    box_source<T> source(a, in, x + a.dx - a.lead, left, left + a.out.w + a.kw - 1,
+                         a.out.y + a.out.h - 1 + a.dy + a.kh - 1);
+    box_strip<T, C, SHIFTS> s = {a, {}, exchange};
+    s.columns.clear();
+    char *to = tamis_row<char>(a.out, plane, y) + (int64_t)x * a.out.pitch * (int)sizeof(T);
+    bool none = begin >= V || end <= 0, all = begin <= 0 && end >= V;
+    bool fast = source.whole && (none || all) && a.out.pitch == 1 && top >= in.top &&
+                top + rows + a.kh + STRIP_AHEAD <= in.bottom;
+    if (__all_sync(0xffffffffu, fast)) {
+        box_go_fast<T>(s, source.base + top * in.stride, in.stride, to, a.out.stride[plane], rows,
+                       all);
+        return;
+    }
+#pragma unroll 1
+    for (int j = 0; j < a.kh; j++)
+        s.columns.add(source.load(top + j));
+#pragma unroll 1
+    for (; rows > 0; rows--, top++, to += a.out.stride[plane]) {
+        box_words entering = source.load(top + a.kh), leaving = source.load(top);
+        box_store_some<T>((T *)to, begin, end, a.out.pitch, s.row(entering, leaving));
     }
 }
 
@@ -315,22 +328,22 @@ template <typename T> static bool choose_strips(box_args<T> *a)
 template <typename T, typename C, bool SHIFTS>
 static void launch_strips_as(const box_args<T> &a, dim3 grid, void *stream)
 {
-    TAMIS_LAUNCH((box_strips<T, C, SHIFTS>), grid, 32 * STRIP_WARPS, 0, stream, a);
+    TAMIS_LAUNCH((box_strips<T, C, SHIFTS>), grid, 32, 0, stream, a);
 }
 
 template <typename T, typename C>
 static tamis_status launch_strips(box_args<T> a, const tamis_gpu_work *w, tamis_gpu_fault *fault)
 {
     enum { V = box_strip_size<T>::V, WIDTH = box_strip_size<T>::WIDTH };
-    int inner = (WIDTH - a.kw) / V * V;
+    a.lead = (a.dx % V + V) % V;
+    a.inner = (WIDTH - a.kw - a.lead) / V * V;
     /* A strip begins with the sum of kh rows, and a device wants many strips. */
-    int64_t rows = (int64_t)w->part.w * w->part.h * a.planes * w->count / inner;
-    a.height = (int)(rows / 2112);
-    int least = a.kh / 2 < 16 ? 16 : a.kh / 2, most = a.kh < 64 ? 64 : a.kh;
-    a.height = a.height < least ? least : a.height > most ? most : a.height;
-    a.strips = tamis_tiles((int64_t)w->part.w + V - 1, inner);
-    dim3 grid =
-        tamis_grid(w, a.strips * a.planes, tamis_tiles(w->part.h, (int)STRIP_WARPS * a.height), 1);
+    int64_t rows = (int64_t)w->part.w * w->part.h * a.planes * w->count / a.inner;
+    int64_t height = rows / 2112;
+    int least = a.kh / 2 < 16 ? 16 : a.kh / 2, most = a.kh < 128 ? 128 : a.kh;
+    a.height = (int)(height < least ? least : height > most ? most : height);
+    a.strips = tamis_tiles((int64_t)w->part.w + w->part.x % V, a.inner);
+    dim3 grid = tamis_grid(w, a.strips * a.planes, tamis_tiles(w->part.h, a.height), 1);
     if (a.shift > 0)
         launch_strips_as<T, C, true>(a, grid, w->stream);
     else
