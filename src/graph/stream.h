@@ -34,6 +34,8 @@ typedef struct tamis_stream_place {
     struct tamis_device_plan *device; /* NULL: the CPU */
     int index;
     int under_way; /* frames that are READY or RUNNING here */
+    int running;   /* runs that hold memory of the device, or may */
+    int starved;   /* frames that found too little of it, and wait to have it alone */
     tamis_shared_frame guide;
 } tamis_stream_place;
 

@@ -56,7 +56,7 @@ static tamis_status run_on_device(tamis_session *session, tamis_stream_result *r
 }
 
 /* Called with the mutex held, which it gives away meanwhile. */
-static void run_frame(tamis_stream *s, tamis_stream_place *place, tamis_stream_frame *frame)
+static void run_frame_once(tamis_stream *s, tamis_stream_place *place, tamis_stream_frame *frame)
 {
     tamis_stream_frame *around[2 * TAMIS_MAX_FRAMES + 1];
     const tamis_image *images[2 * TAMIS_MAX_FRAMES + 1];
@@ -76,21 +76,44 @@ static void run_frame(tamis_stream *s, tamis_stream_place *place, tamis_stream_f
                              .options = &options,
                              .window = &window,
                              .silent = 1};
+    r->text[0] = '\0';
     snprintf(r->device, sizeof r->device, "%s", place->device ? place->device->name : "cpu");
     if (place->device)
         r->status = run_on_device(&session, r);
     else if (!tamis_priv_host_run(s->plan, &r->src, all, &r->dst, &options))
         r->status = TAMIS_ERR_CANCELED;
+    else
+        r->status = TAMIS_OK;
     if (r->status == TAMIS_ERR_CANCELED)
         snprintf(r->text, sizeof r->text, "canceled");
     pthread_mutex_lock(&s->mutex);
+}
+
+/* A frame that lacked memory on a device may find enough when the others there are done. */
+static void run_frame(tamis_stream *s, tamis_stream_place *place, tamis_stream_frame *frame)
+{
+    int others = place->running++;
+    run_frame_once(s, place, frame);
+    others |= place->running > 1;
+    place->running--;
+    if (frame->result.status == TAMIS_ERR_MEMORY && others) {
+        place->starved++;
+        pthread_cond_broadcast(&s->ready);
+        while (place->running > 0)
+            pthread_cond_wait(&s->ready, &s->mutex);
+        place->starved--;
+        place->running++;
+        run_frame_once(s, place, frame);
+        place->running--;
+    }
+    pthread_cond_broadcast(&s->ready);
 }
 
 /* ---- threads */
 
 static tamis_stream_frame *find_ready(const tamis_stream *s, const tamis_stream_place *place)
 {
-    tamis_stream_frame *f = s->open;
+    tamis_stream_frame *f = place->starved ? NULL : s->open;
     while (f && (f->state != TAMIS_FRAME_READY || f->place != place))
         f = f->after;
     return f;

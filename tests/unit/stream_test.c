@@ -398,7 +398,8 @@ static void test_failure(void **state)
     unsetenv("TAMIS_EMULATE_DEVICES");
 }
 
-/* Too little memory for whole frames: in bands, with the same bits. */
+/* Too little memory for whole frames, and for several at once: in bands, and one after the other.
+ */
 static void test_little_memory(void **state)
 {
     clip c;
@@ -406,17 +407,19 @@ static void test_little_memory(void **state)
     (void)state;
     if (!getenv("TAMIS_CUDA_MODULE"))
         skip();
-    tamis_stream_options o = {.depth = 1};
     tamis_ctx *ctx = ctx_on("cuda");
     tamis_plan *plan =
         plan_on(ctx, "nlmeans=frames=1:search=3:patch=3,resize=size=45x2000", W, H, NULL);
     make_clip(&c, plan);
     run_alone(plan, &c, no_cuts, NULL);
-    assert_int_equal(tamis_stream_create(plan, &o, &stream), TAMIS_OK);
-    setenv("TAMIS_EMULATE_BYTES", "400000", 1);
-    run_stream(stream, &c, no_cuts);
-    unsetenv("TAMIS_EMULATE_BYTES");
-    tamis_stream_free(&stream);
+    for (int depth = 1; depth <= 4; depth += 3) {
+        tamis_stream_options o = {.depth = depth};
+        assert_int_equal(tamis_stream_create(plan, &o, &stream), TAMIS_OK);
+        setenv("TAMIS_EMULATE_BYTES", depth == 1 ? "400000" : "90000", 1);
+        run_stream(stream, &c, no_cuts);
+        unsetenv("TAMIS_EMULATE_BYTES");
+        tamis_stream_free(&stream);
+    }
     free_clip(&c);
     tamis_plan_free(&plan);
     tamis_ctx_free(&ctx);
