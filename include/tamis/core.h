@@ -98,11 +98,11 @@ TAMIS_API void tamis_ctx_free(tamis_ctx **ctx);
 /* Number of threads that filter, the caller's included. */
 TAMIS_API int tamis_ctx_threads(const tamis_ctx *ctx);
 
-/* For programs that do more than filtering in several threads, such as decoding the next file:
- * count says how many threads, besides those inside of runs, are busy from now on; a negative one
- * that so many are no more. While as many threads are busy as the context has, runs get no help
- * from its own: each is the work of its caller alone. Results do not depend on it. Any thread may
- * call it. */
+/* For programs that do more than filtering in several threads, such as decoding the next file: 1
+ * says that the calling thread is busy from now on, -1 that it is no more. While as many threads
+ * are busy as the context has, those inside of runs included, runs get no help from its own: each
+ * is the work of its caller alone. A thread that counts already does so once in a run, too; before
+ * a run that may have to wait for another it says -1. Results do not depend on any of it. */
 TAMIS_API void tamis_ctx_occupy(tamis_ctx *ctx, int count);
 
 /* Name of the highest instruction set in use: "c", "base", "avx2" or "avx512". */

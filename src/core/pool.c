@@ -34,6 +34,8 @@ struct tamis_pool {
     int patience;     /* how often a thread looks for what it waits for before it sleeps */
     unsigned left;    /* how often a thread has left a job */
     int quit;
+    atomic_int has_key; /* since the first thread that the program has counted in */
+    pthread_key_t key;  /* such a thread's count */
 };
 
 /* Going to sleep and waking up take as long as a small picture. */
@@ -57,6 +59,7 @@ tamis_pool *tamis_priv_pool_create(tamis_ctx *ctx, int threads)
     atomic_init(&pool->pid, (int)getpid());
     atomic_init(&pool->jobs, 0);
     atomic_init(&pool->busy, 0);
+    atomic_init(&pool->has_key, 0);
     init_locks(pool);
     pool->workers = tamis_priv_mem_zalloc(ctx, (size_t)threads * sizeof *pool->workers);
     if (!pool->workers) {
@@ -80,6 +83,8 @@ void tamis_priv_pool_free(tamis_pool *pool)
         pthread_cond_destroy(&pool->work);
         pthread_mutex_destroy(&pool->mutex);
     }
+    if (atomic_load(&pool->has_key))
+        pthread_key_delete(pool->key);
     tamis_priv_mem_free(pool->ctx, pool->workers);
     tamis_priv_mem_free(pool->ctx, pool);
 }
@@ -289,19 +294,63 @@ static void pull(tamis_pool *pool, struct active *a)
         wait_a_moment(pool, a);
     while (atomic_load(&a->helpers) > 0)
         pthread_cond_wait(&a->idle, &pool->mutex);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/* ---- threads that count as busy */
+
+/* Whether the program has counted this thread in. */
+static int is_counted(tamis_pool *pool)
+{
+    return atomic_load(&pool->has_key) && pthread_getspecific(pool->key);
+}
+
+/* Without a key, of which a process has about a thousand, a thread may count twice. */
+static void note_count(tamis_pool *pool, int count)
+{
+    if (!atomic_load(&pool->has_key)) {
+        pthread_mutex_lock(&pool->mutex);
+        if (!atomic_load(&pool->has_key) && pthread_key_create(&pool->key, NULL) == 0)
+            atomic_store(&pool->has_key, 1);
+        pthread_mutex_unlock(&pool->mutex);
+    }
+    if (!atomic_load(&pool->has_key))
+        return;
+    intptr_t old = (intptr_t)pthread_getspecific(pool->key);
+    pthread_setspecific(pool->key, (void *)(old + count));
+}
+
+static void count_out_one(tamis_pool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
     count_out(pool);
     pthread_mutex_unlock(&pool->mutex);
 }
+
+void tamis_priv_pool_occupy(tamis_pool *pool, int count)
+{
+    if (pool->threads == 1)
+        return;
+    renew_after_fork(pool);
+    note_count(pool, count);
+    if (count > 0)
+        atomic_fetch_add(&pool->busy, count);
+    for (; count < 0; count++)
+        count_out_one(pool);
+}
+
+/* ---- jobs */
 
 void tamis_priv_pool_run(tamis_pool *pool, const tamis_job *job)
 {
     struct active a = {.job = job};
     atomic_init(&a.helpers, 0);
     int alone = pool->threads == 1, shared = !alone && job->count > 1;
-    if (!alone) {
+    if (!alone)
         renew_after_fork(pool);
+    int counts = !alone && !is_counted(pool);
+    if (counts)
         atomic_fetch_add(&pool->busy, 1);
-    }
     if (shared) {
         pthread_cond_init(&a.idle, NULL);
         push(pool, &a);
@@ -313,24 +362,10 @@ void tamis_priv_pool_run(tamis_pool *pool, const tamis_job *job)
     } else if (!alone) {
         pthread_mutex_lock(&pool->mutex);
         look_again(pool);
-        count_out(pool);
         pthread_mutex_unlock(&pool->mutex);
     }
-}
-
-void tamis_priv_pool_occupy(tamis_pool *pool, int count)
-{
-    if (pool->threads == 1)
-        return;
-    renew_after_fork(pool);
-    if (count >= 0) {
-        atomic_fetch_add(&pool->busy, count);
-        return;
-    }
-    pthread_mutex_lock(&pool->mutex);
-    for (; count < 0; count++)
-        count_out(pool);
-    pthread_mutex_unlock(&pool->mutex);
+    if (counts)
+        count_out_one(pool);
 }
 
 /* ---- items and nothing else */

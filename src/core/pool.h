@@ -38,7 +38,8 @@ int tamis_priv_pool_threads(const tamis_pool *pool);
  * from many threads at once, but not from inside an item. */
 void tamis_priv_pool_run(tamis_pool *pool, const tamis_job *job);
 
-/* Counts threads of the program that are busy outside of jobs in, or, negative, out again. */
+/* Counts the calling thread in, which is busy outside of jobs, or, negative, out again. In between
+ * it does not count once more when it runs a job. */
 void tamis_priv_pool_occupy(tamis_pool *pool, int count);
 
 /* Calls item(user, 0) .. item(user, count - 1), in any order and at the same time, and returns when

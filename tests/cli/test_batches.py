@@ -122,10 +122,10 @@ class Interrupted(Batch):
     def test_ends_cleanly(self):
         """Files in work are dropped, those done stay, nothing else is left."""
         for i in range(4):
-            self.write("in/h%d.pgm" % i, pgm_bytes(3000, 3000, pattern(3000, 1) * 3000))
+            self.write("in/h%d.pgm" % i, pgm_bytes(1500, 1500, pattern(1500, 1) * 1500))
         os.mkdir(self.path("out"))
-        with subprocess.Popen([TAMIS, "gaussian", "--cpu", "c", "--sigma", "400", "--jobs", "4",
-                               "in", "-o", "out"], cwd=self.dir, stderr=subprocess.PIPE,
+        with subprocess.Popen([TAMIS, "nlmeans", "--cpu", "c", "--tile", "32x32", "--jobs", "4", "in",
+                               "-o", "out"], cwd=self.dir, stderr=subprocess.PIPE,
                               env=dict(os.environ, TAMIS_DEVICE="cpu")) as run:
             limit = time.monotonic() + 60
             small = [n for n in self.children() if n[0] != "h"]

@@ -156,6 +156,27 @@ static tamis_job crowd_job(crowd *c, int64_t count)
                        .stopped = never};
 }
 
+typedef struct occupation {
+    tamis_pool *pool;
+    int count;
+} occupation;
+
+static void *occupy(void *arg)
+{
+    occupation *o = arg;
+    tamis_priv_pool_occupy(o->pool, o->count);
+    return NULL;
+}
+
+/* As if so many other threads did it. */
+static void occupy_others(tamis_pool *pool, int count)
+{
+    occupation o = {pool, count};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, occupy, &o), 0);
+    pthread_join(thread, NULL);
+}
+
 /* Threads that the program uses otherwise are not there to help; one that is free again is. */
 static void occupied_threads_do_not_help(void **state)
 {
@@ -165,15 +186,36 @@ static void occupied_threads_do_not_help(void **state)
     tamis_job job = crowd_job(&c, 20);
     (void)state;
     assert_non_null(pool);
-    tamis_priv_pool_occupy(pool, THREADS - 1);
+    occupy_others(pool, THREADS - 1);
     tamis_priv_pool_run(pool, &job);
     assert_int_equal(atomic_load(&c.helped), 0);
-    tamis_priv_pool_occupy(pool, -1);
+    occupy_others(pool, -1);
     tamis_priv_pool_run(pool, &job);
     assert_int_equal(atomic_load(&c.most), 2);
-    tamis_priv_pool_occupy(pool, -(THREADS - 2));
+    occupy_others(pool, -(THREADS - 2));
     tamis_priv_pool_run(pool, &job);
     assert_in_range(atomic_load(&c.most), 3, THREADS);
+    tamis_priv_pool_free(pool);
+    tamis_ctx_free(&ctx);
+}
+
+/* A thread that is counted in and then runs a job is one thread. */
+static void nobody_counts_twice(void **state)
+{
+    tamis_ctx *ctx = unit_ctx(1);
+    tamis_pool *pool = tamis_priv_pool_create(ctx, 2);
+    crowd c = {.pool = pool};
+    tamis_job job = crowd_job(&c, 20);
+    (void)state;
+    assert_non_null(pool);
+    tamis_priv_pool_occupy(pool, 1);
+    tamis_priv_pool_run(pool, &job);
+    assert_int_equal(atomic_load(&c.most), 2);
+    tamis_priv_pool_occupy(pool, -1);
+    occupy_others(pool, 1);
+    atomic_store(&c.most, 0);
+    tamis_priv_pool_run(pool, &job);
+    assert_int_equal(atomic_load(&c.most), 1);
     tamis_priv_pool_free(pool);
     tamis_ctx_free(&ctx);
 }
@@ -216,9 +258,8 @@ static void helpers_go_and_come_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refused_threads_wait),
-        cmocka_unit_test(refused_threads_come_back),
-        cmocka_unit_test(occupied_threads_do_not_help),
+        cmocka_unit_test(refused_threads_wait),         cmocka_unit_test(refused_threads_come_back),
+        cmocka_unit_test(occupied_threads_do_not_help), cmocka_unit_test(nobody_counts_twice),
         cmocka_unit_test(helpers_go_and_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
