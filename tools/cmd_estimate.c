@@ -34,19 +34,50 @@ static json_t *json_page(tamis_format format, const double *sigma)
     return o;
 }
 
-static tamis_status do_page(tool *t, tamis_reader *reader, const char *name, int page,
-                            json_t *pages)
+/* A page that is read by parts. */
+typedef struct page_source {
+    tamis_reader *reader;
+    int page;
+} page_source;
+
+static tamis_status read_part(void *user, tamis_rect part, const tamis_image *into)
 {
+    const page_source *s = user;
+    if (tool_canceled())
+        return TAMIS_ERR_CANCELED;
+    return tamis_reader_read_part(s->reader, s->page, part, into);
+}
+
+/* By parts where the file allows it, so that pictures of any size can be measured. */
+static tamis_status measure(tool *t, tamis_reader *reader, int page, const tamis_file_info *info,
+                            double *sigma)
+{
+    page_source from = {reader, page};
+    tamis_part_source source = {read_part, &from, info->block_w < info->w ? info->block_w : 0,
+                                info->block_h};
+    if (info->block_w > 0)
+        return tamis_noise_estimate_parts(t->ctx, info->image, info->w, info->h, &source,
+                                          t->options.max_memory / 2, sigma);
     tamis_image image = {0};
-    double sigma[TAMIS_MAX_CHANNELS];
     tamis_status status = tamis_reader_read(reader, page, &image, NULL);
     if (!status)
         status = tamis_noise_estimate(t->ctx, &image, sigma);
-    if (!status && pages)
-        json_array_append_new(pages, json_page(image.format, sigma));
-    else if (!status)
-        print_text(name, page, image.format, sigma);
     tamis_image_unref(&image);
+    return status;
+}
+
+static tamis_status do_page(tool *t, tamis_reader *reader, const char *name, int page,
+                            json_t *pages)
+{
+    tamis_file_info info;
+    double sigma[TAMIS_MAX_CHANNELS];
+    tamis_status status = tamis_reader_info(reader, page, &info);
+    if (!status)
+        status = measure(t, reader, page, &info, sigma);
+    if (!status && pages)
+        json_array_append_new(pages, json_page(info.image, sigma));
+    else if (!status)
+        print_text(name, page, info.image, sigma);
     return status;
 }
 

@@ -110,6 +110,18 @@ class Pyramids(Case):
         self.assertEqual((info["block_width"], info["block_height"]), (256, 256))
 
 
+class Estimate(Case):
+    def test_same_by_parts(self):
+        """A PNG is measured whole, a tiled TIFF with less memory than it has samples."""
+        w, h = 1500, 900
+        self.write("in.pgm", b"P5\n%d %d\n255\n" % (w, h) + random.Random(2).randbytes(w * h))
+        self.tamis("gaussian", "in.pgm", "-o", "a.tif", "--tiff-tile", "64")
+        self.tamis("gaussian", "in.pgm", "-o", "a.png")
+        whole = self.json("estimate", "a.png")["files"][0]["pages"]
+        parts = self.json("estimate", "a.tif", "--max-memory", "1M")["files"][0]["pages"]
+        self.assertEqual(parts, whole)
+
+
 class Info(Case):
     def test_blocks(self):
         self.tamis("box", "in.png", "-o", "a.tif", "--tiff-tile", "16")
