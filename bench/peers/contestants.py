@@ -168,6 +168,15 @@ def opencv5_sobel(src, dst, k):
     return run
 
 
+def opencv5_unsharp(src, dst, k, sigma):
+    smooth = np.empty_like(src)
+
+    def run():
+        cv2.GaussianBlur(src, (k, k), sigma, dst=smooth)
+        cv2.addWeighted(src, 2, smooth, -1, 0, dst=dst)
+    return run
+
+
 INTERPS = {"linear": cv2.INTER_LINEAR, "cubic": cv2.INTER_CUBIC, "area": cv2.INTER_AREA,
            "lanczos3": cv2.INTER_LANCZOS4}  # the nearest it has
 
@@ -185,6 +194,8 @@ class OpenCV5Run:
             weights = np.array(row.kernel, np.float32)
             weights /= weights.sum()
             self.run = lambda: cv2.filter2D(src, -1, weights, dst=dst)
+        elif row.filter == "unsharp":
+            self.run = opencv5_unsharp(src, dst, k, row.sigma)
         elif row.filter == "sobel":
             self.run = opencv5_sobel(src, dst, k)
         elif row.filter == "canny":
