@@ -263,7 +263,7 @@ static void backend_host_free(tamis_gpu *gpu, void *data)
 static bool is_pinned(const tamis_gpu_copy *c)
 {
     cudaPointerAttributes attributes;
-    if (c->host_stride < (int64_t)c->bytes && c->count > 1)
+    if (!c->host || (c->host_stride < (int64_t)c->bytes && c->count > 1))
         return false;
     if (cudaPointerGetAttributes(&attributes, c->host) != cudaSuccess) {
         cudaGetLastError();

@@ -157,6 +157,19 @@ TAMIS_API tamis_status tamis_plan_run_region(const tamis_plan *plan, const tamis
                                              tamis_rect rect, const tamis_image *dst,
                                              const tamis_run_options *options);
 
+/* Filters srcs[i] into dsts[i] for i = 0 .. count-1: the same bits as one run after the other, but
+ * small images keep all threads busy, and those on a GPU are filtered many at a time. There they
+ * are fastest where srcs, and dsts, lie at equal distances, as in one allocation. All images are as
+ * tamis_plan_run() wants them, and no dst may share memory with another's src or dst, either.
+ * options are for all: the guide is the same for each image, progress counts the work on all of
+ * them; frames and windows must be NULL. count 0 does nothing.
+ * All images are checked before anything is written: after ARGUMENT all dsts are as before. After
+ * any other error the contents of all of them are undefined.
+ * Errors: ARGUMENT (the message gives i), CANCELED; for plans on a device MEMORY and DEVICE. */
+TAMIS_API tamis_status tamis_plan_run_many(const tamis_plan *plan, const tamis_image *srcs,
+                                           const tamis_image *dsts, size_t count,
+                                           const tamis_run_options *options);
+
 /* One filter on one image: plans, runs and frees. params NULL = defaults. dst has the format and
  * size of the result. Errors: as tamis_plan_create() and tamis_plan_run(). */
 TAMIS_API tamis_status tamis_filter_run(tamis_ctx *ctx, const tamis_filter *filter,

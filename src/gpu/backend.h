@@ -117,6 +117,8 @@ typedef struct tamis_gpu_rows {
     int32_t count;
 } tamis_gpu_rows;
 
+enum { TAMIS_GPU_LOOSE = 1 << 20 };
+
 /* Rows between host and device: bytes of each of count rows. Host strides may be negative. */
 typedef struct tamis_gpu_copy {
     char *device;
@@ -126,7 +128,8 @@ typedef struct tamis_gpu_copy {
     size_t bytes;
     int32_t count;
     /* Copies rows of host memory, by several threads, as one is slower than the bus: for rows that
-     * must pass through memory of the backend's own. */
+     * must pass through memory of the backend's own. Where host is NULL only `move` knows where
+     * rows, of at most TAMIS_GPU_LOOSE bytes, are: it gets them in order. */
     void (*move)(void *user, const tamis_gpu_rows *rows);
     void *user;
 } tamis_gpu_copy;

@@ -33,4 +33,9 @@ void tamis_priv_device_plan_free(tamis_plan *plan);
 tamis_status tamis_priv_device_run(const tamis_plan *plan, const tamis_image *src, tamis_rect rect,
                                    const tamis_image *dst, const tamis_run_options *options);
 
+/* As tamis_plan_run_many(), likewise. */
+tamis_status tamis_priv_device_run_many(const tamis_plan *plan, const tamis_image *srcs,
+                                        const tamis_image *dsts, size_t count,
+                                        const tamis_run_options *options);
+
 #endif

@@ -6,7 +6,8 @@
 #include "core/mem.h"
 #include "graph/device_session.h"
 
-#define ROW_ALIGNMENT 256
+#define ROW_ALIGNMENT   256
+#define STACK_ALIGNMENT 16 /* of rows in stacks of pictures, the most that kernels ask for */
 
 /* ---- memory */
 
@@ -31,7 +32,8 @@ tamis_status tamis_priv_held_make(tamis_session *s, tamis_format format, tamis_r
 {
     int32_t left = part.x % 16;
     int64_t row = ((int64_t)part.w + left) * pixel_bytes(&format);
-    row = (row + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+    int64_t alignment = count > 1 ? STACK_ALIGNMENT : ROW_ALIGNMENT;
+    row = (row + alignment - 1) / alignment * alignment;
     size_t picture = tamis_priv_size_mul((size_t)row, (size_t)part.h);
     size_t plane = tamis_priv_size_mul(picture, (size_t)count);
     size_t size = tamis_priv_size_mul(plane, (size_t)tamis_priv_plane_count(&format));
@@ -102,9 +104,8 @@ static void move_rows(void *user, const tamis_gpu_rows *rows)
     tamis_priv_pool_each(user, ((int64_t)rows->count + m.share - 1) / m.share, move_share, &m);
 }
 
-/* The part of an image in host memory and where it lies on the device. */
-static void make_copy(tamis_pool *pool, const tamis_image *image, int p, int32_t x, int32_t y,
-                      const tamis_held *h, tamis_rect part, tamis_gpu_copy *out)
+void tamis_priv_held_copy(const tamis_session *s, const tamis_image *image, int p, int32_t x,
+                          int32_t y, const tamis_held *h, tamis_rect part, tamis_gpu_copy *out)
 {
     int64_t px = pixel_bytes(&image->format);
     *out =
@@ -116,7 +117,7 @@ static void make_copy(tamis_pool *pool, const tamis_image *image, int p, int32_t
                          .bytes = (size_t)((int64_t)part.w * px),
                          .count = part.h,
                          .move = move_rows,
-                         .user = pool};
+                         .user = s->plan->ctx->pool};
 }
 
 tamis_status tamis_priv_held_upload(tamis_session *s, const tamis_image *image, tamis_rect window,
@@ -127,7 +128,7 @@ tamis_status tamis_priv_held_upload(tamis_session *s, const tamis_image *image, 
     TAMIS_TRY(tamis_priv_held_make(s, image->format, part, 1, out));
     part = tamis_priv_rect_common(part, window); /* slack may be missing there */
     for (int p = 0; p < tamis_image_planes(image); p++) {
-        make_copy(s->plan->ctx->pool, image, p, window.x, window.y, out, part, &copy);
+        tamis_priv_held_copy(s, image, p, window.x, window.y, out, part, &copy);
         TAMIS_TRY(s->device->backend->upload(s->device->gpu, s->stream, &copy, &s->fault));
     }
     return TAMIS_OK;
@@ -138,7 +139,7 @@ tamis_status tamis_priv_held_download(tamis_session *s, const tamis_held *h, tam
 {
     tamis_gpu_copy copy;
     for (int p = 0; p < tamis_image_planes(image); p++) {
-        make_copy(s->plan->ctx->pool, image, p, x, y, h, part, &copy);
+        tamis_priv_held_copy(s, image, p, x, y, h, part, &copy);
         TAMIS_TRY(s->device->backend->download(s->device->gpu, s->stream, &copy, &s->fault));
     }
     return TAMIS_OK;

@@ -96,6 +96,16 @@ static tamis_status run_steps(tamis_session *s, struct sequence *q, const tamis_
     return status;
 }
 
+tamis_status tamis_priv_device_pictures(tamis_session *s, tamis_held *src, const tamis_held *guide,
+                                        const tamis_held *dst)
+{
+    struct sequence q = {.around = s->plan->frames};
+    q.frame[q.around] = *src;
+    *src = (tamis_held){0};
+    plan_parts(s, dst->box);
+    return run_steps(s, &q, guide, dst, dst->box);
+}
+
 /* ---- images on the device */
 
 static const tamis_image *frame_at(const tamis_session *s, const tamis_image *src, int f)

@@ -55,8 +55,8 @@ typedef struct tamis_session {
 /* ---- device_copy.c: memory, copies, conversions */
 
 /* Memory for a part of each of count images. Columns that lie at multiples of 16 bytes in an image
- * do so here, whatever part it is; a plane of all images lies there like one of many rows. Errors:
- * as backend.alloc. */
+ * do so here, whatever part it is; a plane of all images lies there like one of many rows, without
+ * gaps where rows are multiples of 16 bytes. Errors: as backend.alloc. */
 tamis_status tamis_priv_held_make(tamis_session *s, tamis_format format, tamis_rect part,
                                   int32_t count, tamis_held *out);
 void tamis_priv_held_drop(tamis_session *s, tamis_held *h);
@@ -74,6 +74,11 @@ tamis_status tamis_priv_held_upload(tamis_session *s, const tamis_image *image, 
 /* Brings a part to an image in host memory whose corner is (x, y). */
 tamis_status tamis_priv_held_download(tamis_session *s, const tamis_held *h, tamis_rect part,
                                       const tamis_image *image, int32_t x, int32_t y);
+
+/* Where a part of plane p of an image in host memory, whose corner is (x, y), is and where it lies
+ * on the device. */
+void tamis_priv_held_copy(const tamis_session *s, const tamis_image *image, int p, int32_t x,
+                          int32_t y, const tamis_held *h, tamis_rect part, tamis_gpu_copy *out);
 
 /* From now on pixel (0, 0) is the one that was (x, y). */
 void tamis_priv_held_move(tamis_held *h, int64_t x, int64_t y);
@@ -111,6 +116,12 @@ tamis_rect tamis_priv_device_need(const tamis_plan *plan, tamis_rect rect);
  * nothing of failures but in s->fault; being stopped is none. */
 tamis_status tamis_priv_device_run_on(tamis_session *s, const tamis_image *src, tamis_rect band,
                                       const tamis_image *dst, int32_t x, int32_t y);
+
+/* From pictures on the device, without frames beside them, to as many whole results there. What src
+ * holds is given back. */
+tamis_status tamis_priv_device_pictures(tamis_session *s, tamis_held *src, const tamis_held *guide,
+                                        const tamis_held *dst);
+
 int tamis_priv_device_stopped(const tamis_session *s);
 
 #endif

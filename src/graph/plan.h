@@ -112,10 +112,10 @@ tamis_box tamis_priv_step_need(const tamis_step *step, tamis_rect part);
 /* tile.c: sets the segment's tile, its steps being decided. */
 void tamis_priv_segment_choose_tile(const tamis_plan *plan, tamis_segment *segment,
                                     const tamis_plan_options *options);
-/* How many tiles a thread takes at a time of a part of the segment's result: side by side, or one
- * below the other where the segment rolls. */
+/* How many tiles a thread takes at a time of a part of the segment's result, which is made for so
+ * many pictures at once: side by side, or one below the other where the segment rolls. */
 int64_t tamis_priv_segment_group(const tamis_plan *plan, const tamis_segment *segment,
-                                 tamis_rect part);
+                                 tamis_rect part, int64_t pictures);
 
 /* memory.c: sets the step's outside, the border's value as a sample of the work type holds it, for
  * each channel. */

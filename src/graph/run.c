@@ -11,6 +11,9 @@ struct run {
     tamis_plan *plan;
     const tamis_run_options *options;
     tamis_pass pass;
+    /* Where the items of one job are those of many pictures, else NULL. */
+    const tamis_image *srcs, *dsts;
+    int64_t items;                   /* of one picture */
     int64_t tiles_x, tiles_y, group; /* tiles in a row, in a column, of an item */
     tamis_rect prepared;             /* the part of the source that is prepared */
     int64_t done, total;             /* units of progress of the segments before, and of all */
@@ -67,9 +70,11 @@ static int64_t divided_up(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-static int64_t count_items(const tamis_plan *plan, const tamis_segment *segment, tamis_rect rect)
+/* Items of one of so many pictures. */
+static int64_t count_items(const tamis_plan *plan, const tamis_segment *segment, tamis_rect rect,
+                           int64_t pictures)
 {
-    int64_t group = tamis_priv_segment_group(plan, segment, rect);
+    int64_t group = tamis_priv_segment_group(plan, segment, rect, pictures);
     int64_t x = divided_up(rect.w, segment->tile_w), y = divided_up(rect.h, segment->tile_h);
     return segment->rolls ? x * divided_up(y, group) : divided_up(x * y, group);
 }
@@ -87,15 +92,14 @@ static void copy_tile(const tamis_pass *pass, tamis_rect part)
 }
 
 /* The tile in that column and row of tiles. */
-static void run_tile(const struct run *r, const tamis_slot *slot, int64_t column, int64_t row)
+static void run_tile(const tamis_pass *pass, const tamis_slot *slot, int64_t column, int64_t row)
 {
-    const tamis_pass *pass = &r->pass;
     const tamis_image *dst = pass->dst;
     int tw = pass->segment->tile_w, th = pass->segment->tile_h;
     int x = (int)column * tw, y = (int)row * th;
     tamis_rect part = {pass->rect.x + x, pass->rect.y + y, smaller(tw, pass->rect.w - x),
                        smaller(th, pass->rect.h - y)};
-    if (r->plan->count == 0) {
+    if (pass->plan->count == 0) {
         copy_tile(pass, part);
         return;
     }
@@ -108,23 +112,39 @@ static void run_tile(const struct run *r, const tamis_slot *slot, int64_t column
     tamis_priv_pull(pass, slot, part, &d);
 }
 
+/* The pass of the picture to which an item belongs; the index becomes that in the picture. */
+static tamis_pass pass_of(const struct run *r, int64_t *index)
+{
+    tamis_pass pass = r->pass;
+    if (r->srcs) {
+        pass.src = &r->srcs[*index / r->items];
+        pass.dst = &r->dsts[*index / r->items];
+        pass.src_aligned = tamis_priv_is_aligned(pass.src);
+        pass.dst_aligned = tamis_priv_is_aligned(pass.dst);
+        *index %= r->items;
+    }
+    return pass;
+}
+
 static void run_row_of_tiles(void *user, void *local, int64_t index)
 {
     const struct run *r = user;
+    const tamis_pass pass = pass_of(r, &index);
     int64_t first = index * r->group, end = first + r->group, tiles = r->tiles_x * r->tiles_y;
     for (int64_t i = first; i < end && i < tiles && !stopped(user); i++) {
-        tamis_priv_pull_begin(&r->pass, local);
-        run_tile(r, local, i % r->tiles_x, i / r->tiles_x);
+        tamis_priv_pull_begin(&pass, local);
+        run_tile(&pass, local, i % r->tiles_x, i / r->tiles_x);
     }
 }
 
 static void run_column_of_tiles(void *user, void *local, int64_t index)
 {
     const struct run *r = user;
+    const tamis_pass pass = pass_of(r, &index);
     int64_t first = index / r->tiles_x * r->group, end = first + r->group;
-    tamis_priv_pull_begin(&r->pass, local);
+    tamis_priv_pull_begin(&pass, local);
     for (int64_t y = first; y < end && y < r->tiles_y && !stopped(user); y++)
-        run_tile(r, local, index % r->tiles_x, y);
+        run_tile(&pass, local, index % r->tiles_x, y);
 }
 
 static void run_items(struct run *r, int64_t count, void (*item)(void *, void *, int64_t))
@@ -203,8 +223,20 @@ static void plan_parts(const tamis_plan *plan, tamis_rect rect, tamis_rect *part
     }
 }
 
-static void run_segment(struct run *r, const tamis_segment *segment, const tamis_image *src,
-                        const tamis_image *dst, tamis_rect part)
+/* The tiles of the pass, of so many pictures. */
+static void run_all_tiles(struct run *r, int64_t pictures)
+{
+    const tamis_segment *segment = r->pass.segment;
+    tamis_rect part = r->pass.rect;
+    r->tiles_x = divided_up(part.w, segment->tile_w);
+    r->tiles_y = divided_up(part.h, segment->tile_h);
+    r->group = tamis_priv_segment_group(r->plan, segment, part, pictures);
+    r->items = count_items(r->plan, segment, part, pictures);
+    run_items(r, r->items * pictures, segment->rolls ? run_column_of_tiles : run_row_of_tiles);
+}
+
+static void set_pass(struct run *r, const tamis_segment *segment, const tamis_image *src,
+                     const tamis_image *dst, tamis_rect part)
 {
     static const tamis_rect all = {0};
     const tamis_run_options *options = r->options;
@@ -224,15 +256,17 @@ static void run_segment(struct run *r, const tamis_segment *segment, const tamis
                            .rect = part,
                            .src_aligned = tamis_priv_is_aligned(src),
                            .dst_aligned = tamis_priv_is_aligned(dst)};
-    r->tiles_x = divided_up(part.w, segment->tile_w);
-    r->tiles_y = divided_up(part.h, segment->tile_h);
-    r->group = tamis_priv_segment_group(r->plan, segment, part);
+}
+
+static void run_segment(struct run *r, const tamis_segment *segment, const tamis_image *src,
+                        const tamis_image *dst, tamis_rect part)
+{
+    set_pass(r, segment, src, dst, part);
     if (prepares(r->plan, segment)) {
         r->prepared = tamis_priv_segment_need(r->plan, segment, part);
         run_items(r, prepare_count(r->plan, segment, part), prepare_rows);
     }
-    run_items(r, count_items(r->plan, segment, part),
-              segment->rolls ? run_column_of_tiles : run_row_of_tiles);
+    run_all_tiles(r, 1);
 }
 
 static void finish_segment(struct run *r, const tamis_segment *segment, const tamis_image *dst)
@@ -266,16 +300,25 @@ static void run_into(struct run *r, int i, const tamis_image *src, const tamis_i
     }
 }
 
+/* Units of progress of one picture. */
+static int64_t count_units(const tamis_plan *plan, const tamis_rect *parts)
+{
+    int64_t units = 0;
+    for (int i = 0; i < plan->segment_count; i++)
+        units += prepare_count(plan, &plan->segments[i], parts[i]) +
+                 count_items(plan, &plan->segments[i], parts[i], 1) +
+                 tamis_priv_segment_finishes(plan, &plan->segments[i]);
+    return units;
+}
+
+/* One of so many pictures that come one after the other. */
 static void run_segments(struct run *r, const tamis_image *src, const tamis_image *dst,
-                         tamis_rect rect)
+                         tamis_rect rect, int64_t pictures)
 {
     tamis_rect parts[TAMIS_GRAPH_MAX_SIZE + 1];
     const tamis_plan *plan = r->plan;
     plan_parts(plan, rect, parts);
-    for (int i = 0; i < plan->segment_count; i++)
-        r->total += prepare_count(plan, &plan->segments[i], parts[i]) +
-                    count_items(plan, &plan->segments[i], parts[i]) +
-                    tamis_priv_segment_finishes(plan, &plan->segments[i]);
+    r->total = count_units(plan, parts) * pictures;
     for (int i = 0; i < plan->segment_count && !stopped(r); i++) {
         run_into(r, i, src, dst, parts[i], rect);
         src = &plan->segments[i].hold;
@@ -294,7 +337,7 @@ void tamis_priv_run_part(const tamis_plan *plan, int i, const tamis_image *src, 
         tamis_image_view(plan->ctx, &segment->hold, part, &view);
         dst = &view;
     }
-    r.total = prepare_count(plan, segment, part) + count_items(plan, segment, part);
+    r.total = prepare_count(plan, segment, part) + count_items(plan, segment, part, 1);
     run_segment(&r, segment, src ? src : &segment[-1].hold, dst, part);
 }
 
@@ -305,34 +348,72 @@ void tamis_priv_run_finish(const tamis_plan *plan, int i, const tamis_run_option
     finish_segment(&r, segment, &segment->hold);
 }
 
+/* As a run begins and ends, with the turn where whole images are shared. Only those and slots
+ * change, under locks. */
+static void begin(struct run *r)
+{
+    if (r->plan->hold_bytes)
+        pthread_mutex_lock(&r->plan->turn);
+}
+
+static int end(struct run *r)
+{
+    const tamis_run_options *options = r->options;
+    if (r->plan->hold_bytes)
+        pthread_mutex_unlock(&r->plan->turn);
+    if (stopped(r))
+        return 0;
+    if (options->progress)
+        options->progress(options->progress_user, r->total, r->total);
+    return 1;
+}
+
 int tamis_priv_host_run(const tamis_plan *plan, const tamis_image *src, tamis_rect rect,
                         const tamis_image *dst, const tamis_run_options *options)
 {
-    /* Only slots and whole images change, under locks. */
     struct run r = {.plan = (tamis_plan *)plan, .options = options};
-    if (plan->hold_bytes)
-        pthread_mutex_lock(&r.plan->turn);
-    run_segments(&r, src, dst, rect);
-    if (plan->hold_bytes)
-        pthread_mutex_unlock(&r.plan->turn);
-    if (stopped(&r))
-        return 0;
-    if (options->progress)
-        options->progress(options->progress_user, r.total, r.total);
-    return 1;
+    begin(&r);
+    run_segments(&r, src, dst, rect, 1);
+    return end(&r);
+}
+
+/* ---- many pictures */
+
+/* Whether pixels go from source to result through the memory of slots alone. */
+static int is_direct(const tamis_plan *plan)
+{
+    return plan->segment_count == 1 && !prepares(plan, plan->segments) &&
+           !tamis_priv_segment_finishes(plan, plan->segments);
+}
+
+static void run_pictures(struct run *r, const tamis_image *srcs, const tamis_image *dsts,
+                         int64_t count)
+{
+    tamis_rect all = {0, 0, dsts->w, dsts->h};
+    if (!is_direct(r->plan)) {
+        for (int64_t i = 0; i < count && !stopped(r); i++)
+            run_segments(r, &srcs[i], &dsts[i], all, count);
+        return;
+    }
+    r->srcs = srcs;
+    r->dsts = dsts;
+    r->total = count_items(r->plan, r->plan->segments, all, count) * count;
+    set_pass(r, r->plan->segments, srcs, dsts, all);
+    run_all_tiles(r, count);
 }
 
 /* ---- public */
 
+static const tamis_run_options no_options = {0};
+
 tamis_status tamis_plan_run_region(const tamis_plan *plan, const tamis_image *src, tamis_rect rect,
                                    const tamis_image *dst, const tamis_run_options *options)
 {
-    static const tamis_run_options defaults = {0};
     TAMIS_REQUIRE(NULL, plan);
     TAMIS_REQUIRE(plan->ctx, src);
     TAMIS_REQUIRE(plan->ctx, dst);
     if (!options)
-        options = &defaults;
+        options = &no_options;
     TAMIS_TRY(tamis_priv_run_check(plan, src, rect, dst, options));
     if (plan->device)
         return tamis_priv_device_run(plan, src, rect, dst, options);
@@ -347,6 +428,52 @@ tamis_status tamis_plan_run(const tamis_plan *plan, const tamis_image *src, cons
     tamis_rect all = {0};
     tamis_plan_size(plan, &all.w, &all.h);
     return tamis_plan_run_region(plan, src, all, dst, options);
+}
+
+/* All, before any is written. */
+static tamis_status check_many(const tamis_plan *plan, const tamis_image *srcs,
+                               const tamis_image *dsts, size_t count,
+                               const tamis_run_options *options)
+{
+    char text[600];
+    tamis_rect all = {0};
+    tamis_plan_size(plan, &all.w, &all.h);
+    if (options->frames || options->window || options->guide_window)
+        return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
+                               "run_many: %s for one picture, but there are %zu",
+                               options->frames ? "frames are" : "a window is", count);
+    for (size_t i = 0; i < count; i++) {
+        tamis_status status = tamis_priv_run_check(plan, &srcs[i], all, &dsts[i], options);
+        if (status == TAMIS_OK && srcs[i].device != srcs[0].device)
+            status = tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
+                                     "run: images must be all in host memory or all on one device");
+        if (status != TAMIS_OK)
+            return tamis_priv_fail(plan->ctx, status, "run_many: picture %zu: %s", i,
+                                   tamis_ctx_last_message(plan->ctx, text, sizeof text));
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tamis_plan_run_many(const tamis_plan *plan, const tamis_image *srcs,
+                                 const tamis_image *dsts, size_t count,
+                                 const tamis_run_options *options)
+{
+    TAMIS_REQUIRE(NULL, plan);
+    if (count == 0)
+        return TAMIS_OK;
+    TAMIS_REQUIRE(plan->ctx, srcs);
+    TAMIS_REQUIRE(plan->ctx, dsts);
+    if (!options)
+        options = &no_options;
+    TAMIS_TRY(check_many(plan, srcs, dsts, count, options));
+    if (plan->device)
+        return tamis_priv_device_run_many(plan, srcs, dsts, count, options);
+    struct run r = {.plan = (tamis_plan *)plan, .options = options};
+    begin(&r);
+    run_pictures(&r, srcs, dsts, (int64_t)count);
+    if (!end(&r))
+        return tamis_priv_fail(plan->ctx, TAMIS_ERR_CANCELED, "run_many: canceled");
+    return TAMIS_OK;
 }
 
 tamis_status tamis_filter_run(tamis_ctx *ctx, const tamis_filter *filter, const void *params,

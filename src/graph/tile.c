@@ -57,7 +57,8 @@ static void wished_tile(const tamis_plan *plan, const tamis_segment *segment, in
     *th = even_tile(h, *th);
 }
 
-/* The rows of a segment that rolls which a thread takes at a time, in tiles one below the other. */
+/* The rows of a segment that rolls which a thread takes at a time, in tiles one below the other,
+ * where there are so many columns of tiles in all. */
 static int64_t rows_at_a_time(const tamis_plan *plan, int64_t columns, int32_t h, int tile_h)
 {
     enum { MOST = 512 }; /* so that progress is shown; the rows around are then few beside these */
@@ -137,15 +138,15 @@ void tamis_priv_segment_choose_tile(const tamis_plan *plan, tamis_segment *segme
 }
 
 int64_t tamis_priv_segment_group(const tamis_plan *plan, const tamis_segment *segment,
-                                 tamis_rect part)
+                                 tamis_rect part, int64_t pictures)
 {
     int tw = segment->tile_w, th = segment->tile_h;
     int64_t x = ((int64_t)part.w + tw - 1) / tw, y = ((int64_t)part.h + th - 1) / th;
     if (segment->rolls)
-        return (rows_at_a_time(plan, x, part.h, th) + th - 1) / th;
+        return (rows_at_a_time(plan, x * pictures, part.h, th) + th - 1) / th;
     /* Small tiles side by side, since a thread that writes next to another's cache line waits for
      * it; but each thread is to find several. */
-    int64_t share = x * y / (8 * (int64_t)tamis_ctx_threads(plan->ctx));
+    int64_t share = x * y * pictures / (8 * (int64_t)tamis_ctx_threads(plan->ctx));
     int64_t most = 65536 / ((int64_t)tw * th);
     int64_t group = share < most ? share : most;
     return group > 1 ? group : 1;

@@ -232,6 +232,95 @@ static void check_region(job *j, int cpu, const tamis_plan *plan, const test_pic
     test_picture_free(&dst);
 }
 
+/* Pictures for a run over many: in one block below each other, or each in its own. */
+enum { MOST_PICTURES = 5 };
+typedef struct pictures {
+    test_picture block, own[MOST_PICTURES];
+    tamis_image image[MOST_PICTURES];
+    int count;
+} pictures;
+
+static void make_pictures(job *j, tamis_format format, int w, int h, test_rows rows, pictures *p)
+{
+    if (test_rng_below(&j->rng, 2)) {
+        test_picture_make(&p->block, format, w, h * p->count, rows);
+        for (int i = 0; i < p->count; i++)
+            tamis_image_view(j->machine->ctx[0][0], &p->block.image, (tamis_rect){0, i * h, w, h},
+                             &p->image[i]);
+        return;
+    }
+    for (int i = 0; i < p->count; i++) {
+        test_picture_make(&p->own[i], format, w, h, rows);
+        p->image[i] = p->own[i].image;
+    }
+}
+
+static int pictures_intact(const pictures *p)
+{
+    for (int i = 0; i < p->count && p->own[0].block; i++)
+        if (!test_picture_intact(&p->own[i]))
+            return 0;
+    return p->own[0].block || test_picture_intact(&p->block);
+}
+
+static void free_pictures(pictures *p)
+{
+    test_picture_free(&p->block);
+    for (int i = 0; i < p->count; i++)
+        test_picture_free(&p->own[i]);
+}
+
+static void compare_many(job *j, tamis_ctx *ctx, const tamis_plan *plan, const pictures *src,
+                         const pictures *dst)
+{
+    tamis_run_options options = {.guide = j->sample->has_guide ? &j->guide.image : NULL};
+    test_picture one;
+    char what[80];
+
+    if (tamis_plan_run_many(plan, src->image, dst->image, (size_t)src->count, &options) !=
+        TAMIS_OK) {
+        fail_message(j, ctx, "the run over many failed");
+        return;
+    }
+    if (!pictures_intact(dst))
+        fail(j, "a run over many wrote bytes outside the results");
+    make_result(plan, j->sample->dst_rows, &one);
+    for (int i = 0; i < src->count && !j->failed; i++) {
+        tamis_status status = tamis_plan_run(plan, &src->image[i], &one.image, &options);
+        snprintf(what, sizeof what, "picture %d of %d together has other bits than alone", i,
+                 src->count);
+        if (status != TAMIS_OK || !test_same(&one.image, &dst->image[i]))
+            fail(j, what);
+    }
+    test_picture_free(&one);
+}
+
+/* Several pictures in one run: the same bits as one by one. */
+static void check_many(job *j, int cpu)
+{
+    const check_sample *s = j->sample;
+    int threads = test_rng_below(&j->rng, CHECK_THREAD_COUNTS);
+    tamis_ctx *ctx = j->machine->ctx[cpu][threads];
+    pictures src = {.count = 1 + test_rng_below(&j->rng, MOST_PICTURES)};
+    pictures dst = {.count = src.count};
+    tamis_plan *plan = NULL;
+    int32_t w, h;
+
+    if (make_plan(j, ctx, NULL, 0, 0, &plan) != TAMIS_OK) {
+        fail_message(j, ctx, "no plan for many pictures");
+        return;
+    }
+    tamis_plan_size(plan, &w, &h);
+    make_pictures(j, s->format, s->w, s->h, s->src_rows, &src);
+    make_pictures(j, tamis_plan_format(plan), w, h, s->dst_rows, &dst);
+    for (int i = 0; i < src.count; i++)
+        test_picture_fill(&src.image[i], s->fill, s->seed + (uint64_t)i);
+    compare_many(j, ctx, plan, &src, &dst);
+    free_pictures(&src);
+    free_pictures(&dst);
+    tamis_plan_free(&plan);
+}
+
 static void check_row(job *j, int cpu, const tamis_kernel *row, const test_picture *ref)
 {
     tamis_ctx *ctx = j->machine->ctx[cpu][0];
@@ -257,6 +346,8 @@ static void check_row(job *j, int cpu, const tamis_kernel *row, const test_pictu
         check_tiles(j, cpu, &dst);
         if (!j->failed && tamis_plan_frames(plan) == 0 && test_rng_below(&j->rng, 4) == 0)
             check_parts(j, cpu, plan, &dst);
+        if (!j->failed && test_rng_below(&j->rng, 4) == 0)
+            check_many(j, cpu);
     }
     test_picture_free(&dst);
     tamis_plan_free(&plan);

@@ -201,6 +201,9 @@ static void plans(void **state)
     refused_silently(tamis_plan_run_region(NULL, &t.src, all, &t.dst, NULL));
     refused(tamis_plan_run_region(t.plan, NULL, all, &t.dst, NULL), "src");
     refused(tamis_plan_run_region(t.plan, &t.src, all, NULL, NULL), "dst");
+    refused_silently(tamis_plan_run_many(NULL, &t.src, &t.dst, 1, NULL));
+    refused(tamis_plan_run_many(t.plan, NULL, &t.dst, 1, NULL), "srcs");
+    refused(tamis_plan_run_many(t.plan, &t.src, NULL, 1, NULL), "dsts");
     assert_int_equal(tamis_plan_run(t.plan, &t.src, &t.dst, NULL), TAMIS_OK);
     drop(&t);
 }
