@@ -236,3 +236,11 @@ tamis_status tamis_priv_run_check(const tamis_plan *plan, const tamis_image *src
         TAMIS_TRY(check_overlap(plan, "the guide", options->guide, dst));
     return check_frames(plan, src, dst, options->frames);
 }
+
+tamis_status tamis_priv_cancel_check(const tamis_plan *plan, const tamis_run_options *options)
+{
+    const volatile int *cancel = options->cancel;
+    if (!cancel || !__atomic_load_n(cancel, __ATOMIC_RELAXED))
+        return TAMIS_OK;
+    return tamis_priv_fail(plan->ctx, TAMIS_ERR_CANCELED, "run: canceled");
+}

@@ -37,17 +37,6 @@ static tamis_rect whole_result(const tamis_plan *plan)
     return all;
 }
 
-static int stopped(const struct job *j)
-{
-    const volatile int *cancel = j->options->cancel;
-    return cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED);
-}
-
-static tamis_status canceled(const struct job *j)
-{
-    return tamis_priv_fail(j->plan->ctx, TAMIS_ERR_CANCELED, "run: canceled");
-}
-
 /* ---- temporary files */
 
 static tamis_status map_image(const struct job *j, tamis_format format, int32_t w, int32_t h,
@@ -86,8 +75,7 @@ static tamis_status spill_feed(struct job *j, tamis_feed *f)
     for (int32_t y = 0; y < f->h; y += rows) {
         tamis_image view;
         tamis_rect part = {0, y, f->w, f->h - y < rows ? f->h - y : rows};
-        if (stopped(j))
-            return canceled(j);
+        TAMIS_TRY(tamis_priv_cancel_check(j->plan, j->options));
         tamis_image_view(j->plan->ctx, &f->whole, part, &view);
         TAMIS_TRY(f->source->read(f->source->user, part, &view));
         j->done += pixels(part);
@@ -181,7 +169,7 @@ static tamis_status make_first(const tamis_stage *s, const tamis_image *src, tam
 {
     (void)dst;
     tamis_priv_run_part(s->plan, 0, src, part, NULL, options);
-    return TAMIS_OK;
+    return tamis_priv_cancel_check(s->plan, options);
 }
 
 static tamis_status make_last(const tamis_stage *s, const tamis_image *src, tamis_rect part,
@@ -189,7 +177,7 @@ static tamis_status make_last(const tamis_stage *s, const tamis_image *src, tami
 {
     (void)src;
     tamis_priv_run_part(s->plan, s->plan->segment_count - 1, NULL, part, dst, options);
-    return TAMIS_OK;
+    return tamis_priv_cancel_check(s->plan, options);
 }
 
 /* The first segment part by part into the plan's memory, the next ones there. */
@@ -206,7 +194,7 @@ static tamis_status run_into_holds(struct job *j, const tamis_rect *results, int
         j->total += pixels(results[i]);
     j->total += pixels(whole_result(plan));
     TAMIS_TRY(walk(j, &first));
-    for (int i = 0; i < count && !stopped(j); i++) {
+    for (int i = 0; i < count; i++) {
         tamis_run_options options = *j->options;
         options.progress = NULL;
         if (i > 0) {
@@ -214,10 +202,11 @@ static tamis_status run_into_holds(struct job *j, const tamis_rect *results, int
             j->done += pixels(results[i]);
         }
         tamis_priv_run_finish(plan, i, &options);
+        TAMIS_TRY(tamis_priv_cancel_check(plan, &options));
         report(j);
     }
     j->total -= pixels(whole_result(plan)); /* the walk to come adds it */
-    return stopped(j) ? canceled(j) : TAMIS_OK;
+    return TAMIS_OK;
 }
 
 /* The caller has the plan's turn. */

@@ -177,10 +177,8 @@ static tamis_status make(struct pipe *p, int64_t i)
     tamis_rect part = tamis_priv_parts_at(s, i);
     tamis_run_options options = *s->options;
     struct share share = {p, (int64_t)part.w * part.h};
-    const volatile int *cancel = options.cancel;
     tamis_status status = TAMIS_OK;
-    if (cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED))
-        return tamis_priv_fail(ctx_of(p), TAMIS_ERR_CANCELED, "run: canceled");
+    TAMIS_TRY(tamis_priv_cancel_check(s->plan, &options));
     if (options.progress) {
         options.progress = pass_on;
         options.progress_user = &share;

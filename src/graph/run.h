@@ -65,6 +65,8 @@ tamis_status tamis_priv_run_check(const tamis_plan *plan, const tamis_image *src
 /* Whether the guide does, for a part of the result. */
 tamis_status tamis_priv_guide_check(const tamis_plan *plan, tamis_rect rect,
                                     const tamis_run_options *options);
+/* match.c: fails with CANCELED when the caller wants the run to stop. */
+tamis_status tamis_priv_cancel_check(const tamis_plan *plan, const tamis_run_options *options);
 /* match.c: what two parts of an image have in common, and whether they are the same. */
 tamis_rect tamis_priv_rect_common(tamis_rect a, tamis_rect b);
 int tamis_priv_rect_is_same(tamis_rect a, tamis_rect b);

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "support/parts.h"
 #include "support/picture.h"
 #include "unit.h"
 
@@ -53,6 +54,19 @@ static tamis_status stream_once(const work *w, const tamis_plan *plan)
     return status;
 }
 
+/* Part by part, and the estimate of noise likewise. */
+static tamis_status parts_once(work *w, tamis_ctx *ctx, const tamis_plan *plan)
+{
+    test_store from = {.ctx = ctx, .image = &w->src.image};
+    test_store to = {.ctx = ctx, .image = &w->dst.image};
+    tamis_part_source source = {.read = test_store_read, .user = &from};
+    double sigma[TAMIS_MAX_CHANNELS];
+    tamis_status status = test_parts_run(plan, &from, NULL, &to, 5000, NULL);
+    if (status == TAMIS_OK)
+        status = tamis_noise_estimate_parts(ctx, w->format, 33, 21, &source, 0, sigma);
+    return status;
+}
+
 /* Everything a program does, stopping at the first failure. */
 static tamis_status do_work(work *w, tamis_ctx *ctx, meter *m)
 {
@@ -73,6 +87,9 @@ static tamis_status do_work(work *w, tamis_ctx *ctx, meter *m)
     }
     if (status == TAMIS_OK && strncmp(w->chain, "gaussian", 8) == 0) /* quick ones */
         status = stream_once(w, plan);
+    if (status == TAMIS_OK &&
+        (strncmp(w->chain, "box", 3) == 0 || strncmp(w->chain, "canny", 5) == 0))
+        status = parts_once(w, ctx, plan);
     if (status != TAMIS_OK)
         unit_message_has(ctx, "memory");
     tamis_plan_free(&plan);
