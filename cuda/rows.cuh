@@ -213,6 +213,10 @@ template <typename T> struct tamis_rows_place {
     }
     __device__ __forceinline__ void put_some(const tamis_rows_result<T> &r)
     {
+        if (all_or_none()) {
+            put_all(r);
+            return;
+        }
 #pragma unroll
         for (int c = 0; c < TAMIS_ROWS_V; c++)
             if (c >= begin && c < end)
