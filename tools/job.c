@@ -310,6 +310,8 @@ static tamis_status do_pages(tool_worker *worker, const tool_file *file, tamis_r
         return TAMIS_OK;
     report->pages = 0;
     wait_for_room(worker, bytes);
+    if (tool_canceled()) /* while it waited */
+        return TAMIS_ERR_CANCELED;
     return write_file(worker, file, reader, info, report);
 }
 

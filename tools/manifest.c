@@ -227,12 +227,17 @@ static int open_file(tool *t, const char *path, int *fd)
     return TOOL_OK;
 }
 
-static int check_options(tool *t)
+static int check_options(tool *t, const tool_files *files)
 {
     const tool_options *o = &t->options;
-    if (o->resume && o->in_place)
-        return tool_usage_error(t, "--resume and --in_place exclude each other: what is done "
-                                   "cannot be told from what is not");
+    for (size_t i = 0; o->resume && i < files->count; i++) {
+        const tool_file *file = &files->items[i];
+        if (o->in_place || tool_same_file(file->in, file->out))
+            return tool_usage_error(t,
+                                    "%s: --resume needs results beside the inputs: of files that "
+                                    "are replaced by theirs it cannot be told which are done",
+                                    file->in);
+    }
     if (o->resume && o->skip_existing)
         return tool_usage_error(t, "--resume and --skip_existing exclude each other");
     return TOOL_OK;
@@ -258,7 +263,7 @@ int tool_manifest_open(tool *t, const tamis_graph *graph, tool_files *files, too
     *out = NULL;
     if (!t->options.manifest && !t->options.resume)
         return TOOL_OK;
-    int code = check_options(t);
+    int code = check_options(t, files);
     char *path = code ? NULL : place_of(t);
     if (!path)
         return TOOL_USAGE;

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "inputs.h"
@@ -93,29 +94,48 @@ static state look(tool_progress *p)
     if (p->finished == p->files->count)
         s.done = s.total = 1;
     s.whole = p->total > 0 ? done / p->total : 1;
-    s.whole = s.whole > 1 ? 1 : s.whole;
+    s.whole = s.whole > 1 || p->finished == p->files->count ? 1 : s.whole;
     s.rate = s.seconds > 0 ? (double)p->processed / s.seconds : 0;
     if (s.whole > 0 && s.seconds >= SECONDS_TO_TELL)
         s.left = s.seconds * (1 - s.whole) / s.whole;
     return s;
 }
 
+static char *add(char *line, char *more)
+{
+    char *longer = tool_print_text("%s%s", line, more);
+    free(line);
+    free(more);
+    return longer;
+}
+
+/* Columns of the terminal; a line that is longer could not be taken back. */
+static int columns(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/* What does not fit is cut off: the name stands last. */
 static void show_bar(tool_progress *p, const state *s)
 {
-    enum { WIDTH = 30 };
+    enum { WIDTH = 24 };
     char bar[WIDTH + 1];
     for (int i = 0; i < WIDTH; i++)
         bar[i] = i < (int)(s->whole * WIDTH) ? '#' : '.';
     bar[WIDTH] = '\0';
-    fprintf(stderr, "\r[%s] %3.0f%%", bar, 100 * s->whole);
+    char *line = tool_print_text("[%s] %3.0f%%", bar, 100 * s->whole);
     if (p->files->count > 1)
-        fprintf(stderr, " %zu/%zu, %.3g/s", p->finished, p->files->count, s->rate);
+        line =
+            add(line, tool_print_text(" %zu/%zu, %.3g/s", p->finished, p->files->count, s->rate));
     if (s->left >= 0)
-        fprintf(stderr, ", %ld:%02ld left", (long)s->left / 60, (long)s->left % 60);
+        line =
+            add(line, tool_print_text(", %ld:%02ld left", (long)s->left / 60, (long)s->left % 60));
     if (s->file != SIZE_MAX)
-        fprintf(stderr, " %.30s", p->files->items[s->file].in);
-    fputs("\033[K", stderr);
+        line = add(line, tool_print_text(" %s", p->files->items[s->file].in));
+    fprintf(stderr, "\r%.*s\033[K", columns() - 1, line);
     fflush(stderr);
+    free(line);
     p->tool->bar_shown = 1;
 }
 

@@ -184,7 +184,8 @@ class Places(Resume):
 
     def test_refused(self):
         for args in (["in.png", "-o", "x.png", "--resume"], ["in", "--in_place", "--resume"],
-                     ["in", "-o", "out", "--resume", "--skip_existing"]):
+                     ["in", "-o", "out", "--resume", "--skip_existing"],
+                     ["in", "-o", "in", "--resume", "--overwrite"]):
             self.tamis("gaussian", *args, code=2)
         run = self.tamis("gaussian", "in", "-o", "out", "--manifest", "no/m.jsonl", code=4)
         self.assertIn("no/m.jsonl", run.err)
