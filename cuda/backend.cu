@@ -55,6 +55,17 @@ tamis_status tamis_cuda_check(cudaError_t error, const char *what, tamis_gpu_fau
     return error == cudaErrorMemoryAllocation ? TAMIS_ERR_MEMORY : TAMIS_ERR_DEVICE;
 }
 
+tamis_status tamis_cuda_shared_limit(size_t *bytes, tamis_gpu_fault *fault)
+{
+    int device = 0, most = 0;
+    TAMIS_TRY(tamis_cuda_check(cudaGetDevice(&device), "device", fault));
+    TAMIS_TRY(tamis_cuda_check(
+        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "shared memory of a device", fault));
+    *bytes = (size_t)most;
+    return TAMIS_OK;
+}
+
 #define CHECK(call, what)                                                                          \
     do {                                                                                           \
         tamis_status status_ = tamis_cuda_check(call, what, fault);                                \

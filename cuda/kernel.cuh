@@ -21,6 +21,18 @@ static inline tamis_status tamis_cuda_launched(const char *kernel, tamis_gpu_fau
     return tamis_cuda_check(cudaGetLastError(), kernel, fault);
 }
 
+/* Bytes of shared memory that a block may have on the current device. */
+tamis_status tamis_cuda_shared_limit(size_t *bytes, tamis_gpu_fault *fault);
+
+/* Lets blocks of a kernel have so many. */
+template <typename K>
+static tamis_status tamis_cuda_allow_shared(K *kernel, size_t bytes, tamis_gpu_fault *fault)
+{
+    return tamis_cuda_check(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+        "shared memory of a kernel", fault);
+}
+
 static inline int64_t tamis_tiles(int64_t length, int tile)
 {
     return (length + tile - 1) / tile;

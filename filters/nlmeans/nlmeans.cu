@@ -5,6 +5,7 @@
  * result depends on where a part begins: integers are exact, and sums of floats are added in an
  * order that follows from the place in the image alone. */
 #include "nlmeans_left.cuh"
+#include "nlmeans_products.cuh"
 #include "nlmeans_strips.cuh"
 
 /* Other filters have kernels and arithmetic of the same names. */
@@ -23,55 +24,92 @@ static tamis_status launch_left(const tamis_gpu_work *w, struct args *a, tamis_g
     return tamis_cuda_launched("nlmeans", fault);
 }
 
-template <typename P, int PITCH>
-static tamis_status launch_pitch(const tamis_gpu_work *w, const struct args *a, size_t bytes,
-                                 tamis_gpu_fault *fault)
-{
-    tamis_status status = tamis_cuda_check(
-        cudaFuncSetAttribute(strips<P, PITCH>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             MAX_SHARED),
-        "nlmeans: shared memory", fault);
-    if (status != TAMIS_OK)
-        return status;
-    int64_t rows = tamis_tiles(w->part.h, P::H);
-    TAMIS_LAUNCH((strips<P, PITCH>), tamis_grid(w, a->strips, rows, 1), THREADS, bytes, w->stream,
-                 *a);
-    return tamis_cuda_launched("nlmeans", fault);
-}
-
 template <typename P>
 static tamis_status launch_strips(const tamis_gpu_work *w, struct args *a, tamis_gpu_fault *fault)
 {
     int rows = P::H + 2 * (a->sy + P::R), own = a->frames > 1 ? P::H + 2 * P::R : 0;
     /* Offsets side by side may end outside the search window. */
     int pitch = COLUMNS + 2 * (a->sx + P::R) + TOGETHER + 1;
-    bool usual = P::USUAL && pitch <= PITCH_USUAL;
-    a->tile_pitch = usual ? PITCH_USUAL : pitch + pitch % 2;
+    a->tile_pitch = pitch + pitch % 2;
     /* The planes of the current frame's are as far from each other as the tile's. */
     size_t lines = (size_t)rows * (own ? 2 * P::PLANES - 1 : P::PLANES) + (size_t)own;
-    size_t bytes = sizeof(typename P::entry) * (size_t)a->tile_pitch * lines;
-    if (bytes > MAX_SHARED)
+    size_t bytes = sizeof(float) * (size_t)a->tile_pitch * lines, most;
+    TAMIS_TRY(tamis_cuda_shared_limit(&most, fault));
+    if (bytes > most)
         return launch_left(w, a, fault);
+    TAMIS_TRY(tamis_cuda_allow_shared(strips<P>, most, fault));
     a->first = w->part.x - w->part.x % 2;
     a->strips = tamis_tiles(w->part.x - a->first + w->part.w, COLUMNS);
-    return usual ? launch_pitch < P, P::USUAL ? PITCH_USUAL : 0 > (w, a, bytes, fault)
-                 : launch_pitch<P, 0>(w, a, bytes, fault);
+    int64_t count = tamis_tiles(w->part.h, P::H);
+    TAMIS_LAUNCH(strips<P>, tamis_grid(w, a->strips, count, 1), THREADS, bytes, w->stream, *a);
+    return tamis_cuda_launched("nlmeans", fault);
+}
+
+template <typename P, int TILES, int PITCH>
+static tamis_status launch_tiles(const tamis_gpu_work *w, const struct args *a, size_t bytes,
+                                 size_t most, tamis_gpu_fault *fault)
+{
+    TAMIS_TRY(tamis_cuda_allow_shared(products<P, TILES, PITCH>, most, fault));
+    int64_t count = tamis_tiles(w->part.h, P::ROWS);
+    TAMIS_LAUNCH((products<P, TILES, PITCH>), tamis_grid(w, a->strips, count, 1), BLOCK, bytes,
+                 w->stream, *a);
+    return tamis_cuda_launched("nlmeans", fault);
+}
+
+/* Bytes of shared memory for a band of so many rows. */
+template <typename P> static size_t band_bytes(const struct args *a, int band)
+{
+    size_t entry = sizeof(int) + P::N * sizeof(uint16_t);
+    return sizeof(unsigned) * (size_t)(band + P::BELOW) * P::N * (size_t)a->tile_pitch +
+           entry * (size_t)band * (size_t)a->search_pitch;
+}
+
+template <typename P>
+static tamis_status launch_products(const tamis_gpu_work *w, struct args *a, tamis_gpu_fault *fault)
+{
+    int rows = (P::ROWS + 2 * a->sy + SEGMENT - 1) / SEGMENT * SEGMENT;
+    size_t most;
+    a->tiles = (WARP_COLUMNS + 2 * a->sx + TILE - 1) / TILE;
+    a->search_pitch = BLOCK_COLUMNS - WARP_COLUMNS + TILE * a->tiles;
+    /* 16 more than a multiple of 32, so that two rows are in different banks. */
+    a->tile_pitch = (a->search_pitch + P::WIDE + 15) / 32 * 32 + 16;
+    TAMIS_TRY(tamis_cuda_shared_limit(&most, fault));
+    for (a->band = rows; a->band > 16 && band_bytes<P>(a, a->band) > most;)
+        a->band -= SEGMENT;
+    size_t bytes = band_bytes<P>(a, a->band);
+    if (bytes > most)
+        return launch_left(w, a, fault);
+    /* Where sums are grouped must not depend on where the part begins. */
+    a->first = w->part.x - w->part.x % WARP_COLUMNS;
+    a->strips = tamis_tiles(w->part.x - a->first + w->part.w, BLOCK_COLUMNS);
+    /* Constants for searches of 17 to 21 and of 5 in patches of 9, if not by all means of 3. */
+    enum { TILES = P::N > 1 ? 0 : P::R == 4 ? 1 : 3, PITCH = P::N == 4 ? 0 : P::R == 4 ? 48 : 80 };
+    if (a->tile_pitch == PITCH && (a->tiles == TILES || TILES == 0))
+        return launch_tiles<P, TILES, PITCH>(w, a, bytes, most, fault);
+    return launch_tiles<P, 0, 0>(w, a, bytes, most, fault);
 }
 
 template <int R>
 static tamis_status launch_near(const tamis_gpu_work *w, struct args *a, tamis_gpu_fault *fault)
 {
-    bool bytes = a->type == TAMIS_U8 && !a->luma && a->bias == 0;
-    if (bytes && a->planes == 1)
-        return launch_strips<gray<R>>(w, a, fault);
-    if (bytes)
-        return a->planes == 3 ? launch_strips<pixels<R, 3>>(w, a, fault)
-                              : launch_strips<pixels<R, 4>>(w, a, fault);
-    if (a->planes == 1)
-        return launch_strips<floats<R, 1, 0>>(w, a, fault);
-    if (a->planes == 3)
-        return a->luma ? launch_strips<floats<R, 3, 1>>(w, a, fault)
-                       : launch_strips<floats<R, 3, 0>>(w, a, fault);
+    /* Products drop the last bit of patches' lengths. */
+    if (a->type == TAMIS_U8 && !a->luma && a->scale <= 1.f / 16) {
+        if (a->planes == 1)
+            return launch_products<patches<R, 1, 4>>(w, a, fault);
+        if constexpr (R <= 3) {
+            if (a->planes == 3)
+                return launch_products<patches<R, 3, 2>>(w, a, fault);
+            if (a->planes == 4)
+                return launch_products<patches<R, 4, 2>>(w, a, fault);
+        }
+    }
+    if constexpr (R <= 3) {
+        if (a->planes == 1)
+            return launch_strips<floats<R, 1, 0>>(w, a, fault);
+        if (a->planes == 3)
+            return a->luma ? launch_strips<floats<R, 3, 1>>(w, a, fault)
+                           : launch_strips<floats<R, 3, 0>>(w, a, fault);
+    }
     return launch_left(w, a, fault);
 }
 
@@ -86,9 +124,7 @@ static tamis_status launch_group(const tamis_gpu_work *w, struct args *a, tamis_
         case 3:
             return launch_near<3>(w, a, fault);
         case 4:
-            if (a->type == TAMIS_U8 && a->planes == 1 && a->bias == 0)
-                return launch_strips<gray<4>>(w, a, fault);
-            break;
+            return launch_near<4>(w, a, fault);
         default:
             break;
         }
@@ -113,6 +149,7 @@ static struct args make_args(const tamis_gpu_work *w, const struct nlmeans_coef 
     a.planes = count;
     a.luma = first == 0 && k->luma;
     a.pitch = w->src_pitch;
+    a.next = w->src_next;
     a.w = w->w;
     a.h = w->h;
     a.border = w->border;
@@ -190,10 +227,10 @@ static tamis_status launch_copy(const tamis_gpu_work *w, const tamis_node *, con
 } // namespace
 
 TAMIS_CUDA_KERNELS(nlmeans) = {
-    {"means", TAMIS_U8, 1, NULL, NULL, launch, NULL, 1},
-    {"means", TAMIS_U16, 1, NULL, NULL, launch, NULL, 1},
-    {"means", TAMIS_S16, 1, NULL, NULL, launch, NULL, 1},
-    {"means", TAMIS_F32, 1e-5, NULL, NULL, launch, NULL, 1},
+    {"means", TAMIS_U8, 1, NULL, NULL, launch},
+    {"means", TAMIS_U16, 1, NULL, NULL, launch},
+    {"means", TAMIS_S16, 1, NULL, NULL, launch},
+    {"means", TAMIS_F32, 1e-5, NULL, NULL, launch},
     {"copy", TAMIS_U8, 0, NULL, NULL, launch_copy<uint8_t>},
     {"copy", TAMIS_U16, 0, NULL, NULL, launch_copy<uint16_t>},
     {"copy", TAMIS_S16, 0, NULL, NULL, launch_copy<int16_t>},

@@ -14,9 +14,7 @@ enum {
     THREADS = 64,
     COLUMNS = 2 * THREADS, /* of a block */
     TOGETHER = 3,          /* offsets side by side */
-    MAX_SHARED = 160 * 1024,
-    PITCH_USUAL = 160, /* of a tile where addresses are constants: search windows up to 23 */
-    LEFT_ROWS = 8      /* of a warp's strip in the kernel for the rest */
+    LEFT_ROWS = 8          /* of a warp's strip in the kernel for the rest */
 };
 
 /* Planes that share a weight, in one frame. */
@@ -28,6 +26,7 @@ struct picture {
 struct args {
     struct picture frame[2 * TAMIS_MAX_FRAMES + 1]; /* the current one first */
     int frames;
+    int64_t next; /* bytes to the next picture */
     tamis_type type;
     int planes, luma; /* planes 0 .. 2 are red, green, blue, and their luma decides */
     int pitch, w, h;
@@ -40,6 +39,7 @@ struct args {
     int first;      /* column of the first strip */
     int64_t strips; /* in a row */
     int tile_pitch;
+    int band, search_pitch, tiles; /* of products: rows that are in shared memory at once */
 };
 
 /* Input columns and rows that the part depends on; no others may be read. */
@@ -88,6 +88,12 @@ static __device__ __forceinline__ void store(tamis_type type, char *row, int64_t
     }
 }
 
+static __device__ __forceinline__ const char *row_of(const struct args &a, const struct picture &f,
+                                                     int p, int y)
+{
+    return tamis_picture(f.data[p], a.next) + y * f.stride[p];
+}
+
 /* The sample at any place. */
 static __device__ __forceinline__ float sample(const struct args &a, const struct picture &f, int p,
                                                int x, int y)
@@ -95,7 +101,15 @@ static __device__ __forceinline__ float sample(const struct args &a, const struc
     int u = tamis_index(a.border, x, a.w), v = tamis_index(a.border, y, a.h);
     if (u < 0 || v < 0)
         return a.outside[p];
-    return load(a.type, f.data[p] + v * f.stride[p], (int64_t)u * a.pitch);
+    return load(a.type, row_of(a, f, p, v), (int64_t)u * a.pitch);
+}
+
+/* Likewise; 0 where nobody needs it. */
+static __device__ __forceinline__ float needed_sample(const struct args &a, const struct picture &f,
+                                                      const struct bounds &b, int p, int x, int y)
+{
+    bool is = x >= b.x0 && x < b.x1 && y >= b.y0 && y < b.y1;
+    return is ? sample(a, f, p, x, y) : 0;
 }
 
 static __device__ __forceinline__ float power(float t)

@@ -32,13 +32,11 @@ template <typename P> struct sums {
     }
 };
 
-/* Takes the row of pixels whose sums of squares are complete: of each value or, where CENTERED, of
- * its difference from the pixel. */
+/* Takes the row of pixels whose sums of squares are complete: differences from the pixel. */
 template <typename P>
 static __device__ __forceinline__ void
-add_row(float s[2][P::N + 1], const typename P::sum squares[TOGETHER][2],
-        const view<typename P::entry> &p, const view<typename P::entry> &q, int plane, float scale,
-        const float bias[TOGETHER])
+add_row(float s[2][P::N + 1], const float squares[TOGETHER][2], const view &p, const view &q,
+        int plane, float scale, const float bias[TOGETHER])
 {
     float v[TOGETHER + 1][P::N];
     P::values(q, plane, v);
@@ -50,10 +48,6 @@ add_row(float s[2][P::N + 1], const typename P::sum squares[TOGETHER][2],
             s[c][P::N] = __fadd_rn(s[c][P::N], w);
 #pragma unroll
             for (int i = 0; i < P::N; i++) {
-                if (!P::CENTERED) {
-                    s[c][i] = fmaf(w, v[g + c][i], s[c][i]);
-                    continue;
-                }
                 float d = __fsub_rn(v[g + c][i], p.at(P::R + c, i * plane));
                 s[c][i] = w > 0 ? fmaf(w, d, s[c][i]) : s[c][i];
             }
@@ -62,21 +56,18 @@ add_row(float s[2][P::N + 1], const typename P::sum squares[TOGETHER][2],
 
 /* TOGETHER offsets from p to q on, down the strip. p and q are at the first row of the patches. */
 template <typename P>
-static __device__ __forceinline__ void walk(sums<P> &s, view<typename P::entry> p,
-                                            view<typename P::entry> q, int pitch, int plane,
+static __device__ __forceinline__ void walk(sums<P> &s, view p, view q, int pitch, int plane,
                                             float scale, const float bias[TOGETHER])
 {
-    typedef typename P::heights heights;
-    heights h[TOGETHER][2] = {
-        {P::start(), P::start()}, {P::start(), P::start()}, {P::start(), P::start()}};
-    view<typename P::entry> center = q, itself = p;
+    pairs<P::R> h[TOGETHER][2] = {{0, 0}, {0, 0}, {0, 0}};
+    view center = q, itself = p;
     for (int r = 0; r < P::R; r++) {
         center.step(pitch);
         itself.step(pitch);
     }
 #pragma unroll
     for (int j = 0; j < P::H + 2 * P::R; j++) {
-        typename P::sum row[TOGETHER][2];
+        float row[TOGETHER][2];
 #pragma unroll
         for (int g = 0; g < TOGETHER; g++) {
             P::squares(p, q, g, plane, row[g]);
@@ -106,25 +97,21 @@ static __device__ __forceinline__ void finish(const struct args &a, const sums<P
                 continue;
             float weight = s.v[r][c][P::N];
             for (int i = 0; i < P::N && i < a.planes; i++) {
-                float v = __fdiv_rn(s.v[r][c][i], weight);
-                if (P::CENTERED) {
-                    float center = sample(a, a.frame[0], i, x + a.shift_x, y + a.shift_y);
-                    v = weight > 0 ? __fadd_rn(center, v) : center;
-                }
+                float v = sample(a, a.frame[0], i, x + a.shift_x, y + a.shift_y);
+                if (weight > 0)
+                    v = __fadd_rn(v, __fdiv_rn(s.v[r][c][i], weight));
                 store(a.type, tamis_row<char>(a.out, i, y), (int64_t)x * a.out.pitch, v);
             }
         }
 }
 
-template <typename P, int PITCH>
-__global__ void __launch_bounds__(THREADS) strips(const struct args a)
+template <typename P> __global__ void __launch_bounds__(THREADS) strips(const struct args a)
 {
-    typedef typename P::entry entry;
     TAMIS_SHARED_BYTES(shared);
     const int rows = P::H + 2 * (a.sy + P::R), columns = COLUMNS + 2 * (a.sx + P::R);
-    const int pitch = PITCH ? PITCH : a.tile_pitch, half = pitch / 2, plane = rows * pitch;
+    const int pitch = a.tile_pitch, half = pitch / 2, plane = rows * pitch;
     const int t = threadIdx.x;
-    entry *tile = (entry *)shared, *own = tile + P::PLANES * plane;
+    float *tile = (float *)shared, *own = tile + P::PLANES * plane;
     int x0 = a.first + (int)(blockIdx.x % a.strips) * COLUMNS;
     int y0 = a.out.y + (int)(blockIdx.x / a.strips) * P::H;
     int left = x0 + a.shift_x - a.sx - P::R, top = y0 + a.shift_y - P::R;
@@ -137,22 +124,20 @@ __global__ void __launch_bounds__(THREADS) strips(const struct args a)
         __syncthreads();
         stage<P>(a, a.frame[f], left, top - a.sy, columns, rows, tile, plane);
         __syncthreads();
-        const entry *here = a.frames > 1 ? own : tile + a.sy * pitch;
+        const float *here = a.frames > 1 ? own : tile + a.sy * pitch;
         for (int dy = 0; dy <= 2 * a.sy; dy++) {
             for (int dx = 0; dx <= 2 * a.sx; dx += TOGETHER) {
                 float bias[TOGETHER];
                 for (int g = 0; g < TOGETHER; g++)
-                    bias[g] = dx + g <= 2 * a.sx ? P::bias(a.scale, a.bias) : -INFINITY;
-                walk<P>(s, view<entry>(here, half, t, a.sx),
-                        view<entry>(tile + dy * pitch, half, t, dx), pitch, plane, a.scale, bias);
+                    bias[g] = dx + g <= 2 * a.sx ? a.bias : -INFINITY;
+                walk<P>(s, view(here, half, t, a.sx), view(tile + dy * pitch, half, t, dx), pitch,
+                        plane, a.scale, bias);
             }
-            if (P::CENTERED) { /* long sums of floats lose precision */
-                total.add(s);
-                s.clear();
-            }
+            total.add(s); /* long sums lose precision */
+            s.clear();
         }
     }
-    finish<P>(a, P::CENTERED ? total : s, x0 + 2 * t, y0);
+    finish<P>(a, total, x0 + 2 * t, y0);
 }
 
 } // namespace

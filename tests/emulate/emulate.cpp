@@ -305,6 +305,67 @@ unsigned __ballot_sync(unsigned mask, int value)
     return votes;
 }
 
+// What all lanes of a warp give, up to SLOT bytes each: one after the other.
+static const unsigned char *gather(const void *const parts[2], const size_t sizes[2])
+{
+    enum { SLOT = 256 };
+    static unsigned char given[2][MAX_THREADS][SLOT];
+    fiber &f = b.fibers[(size_t)b.current];
+    int turn = f.turn;
+    f.turn ^= 1;
+    f.mask = 0xffffffffu;
+    f.value = 0;
+    if (sizes[0] + sizes[1] > SLOT || (b.count - b.current / WARP * WARP) < WARP)
+        fail("a product of matrices of an impossible size");
+    memcpy(given[turn][b.current], parts[0], sizes[0]);
+    memcpy(given[turn][b.current] + sizes[0], parts[1], sizes[1]);
+    wait_as(AT_WARP);
+    return given[turn][b.current / WARP * WARP];
+}
+
+static unsigned word_of(const unsigned char *given, int lane, int word)
+{
+    unsigned v;
+    memcpy(&v, given + lane * 256 + word * 4, sizeof v);
+    return v;
+}
+
+void emulate_multiply_s8(int d[4], const unsigned *a, const unsigned *w, const int c[4], int steps)
+{
+    const void *parts[2] = {a, w};
+    const size_t sizes[2] = {16 * (size_t)steps, 8 * (size_t)steps};
+    const unsigned char *given = gather(parts, sizes);
+    int lane = b.current % WARP, g = lane / 4, t = lane % 4;
+    for (int i = 0; i < 4; i++) {
+        int sum = c[i], column = 2 * t + i % 2;
+        for (int k = 0; k < 2 * steps; k++)
+            for (int j = 0; j < 4; j++)
+                sum = __dp4a((int)word_of(given, 4 * g + j, 2 * k + i / 2),
+                             (int)word_of(given, 4 * column + j, 4 * steps + k), sum);
+        d[i] = sum;
+    }
+}
+
+static float half_of(unsigned pair, int i)
+{
+    return __half2float(__half{(unsigned short)(pair >> 16 * i)});
+}
+
+void emulate_multiply_f16(float d[4], const unsigned a[2], unsigned w)
+{
+    const void *parts[2] = {a, &w};
+    const size_t sizes[2] = {8, 4};
+    const unsigned char *given = gather(parts, sizes);
+    int lane = b.current % WARP, g = lane / 4, t = lane % 4;
+    for (int i = 0; i < 4; i++) {
+        double sum = d[i];
+        for (int k = 0; k < 8; k++)
+            sum += (double)half_of(word_of(given, 4 * g + k / 2, i / 2), k % 2) *
+                   half_of(word_of(given, 4 * (2 * t + i % 2) + k / 2, 2), k % 2);
+        d[i] = (float)sum;
+    }
+}
+
 unsigned __activemask()
 {
     return 1u << emulate_lane();

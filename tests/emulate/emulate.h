@@ -57,6 +57,9 @@ void __syncwarp(unsigned mask = 0xffffffffu);
 /* Gives a value to the warp and returns that of another lane, or one's own where it is none. */
 uint64_t emulate_exchange(uint64_t value, int from_lane, unsigned mask);
 unsigned __ballot_sync(unsigned mask, int value);
+/* mma.sync of a warp: m16n8k32 of signed bytes, so many steps of it, and m16n8k8 of binary16. */
+void emulate_multiply_s8(int d[4], const unsigned *a, const unsigned *b, const int c[4], int steps);
+void emulate_multiply_f16(float d[4], const unsigned a[2], unsigned b);
 unsigned __activemask();
 
 static inline int emulate_lane()
@@ -523,6 +526,7 @@ struct cudaMemPoolProps {
 };
 enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold };
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocPortable = 1 };
+enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 
 /* Whether the thread's device may launch on the stream now. */
@@ -533,6 +537,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
 const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError();

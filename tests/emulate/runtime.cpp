@@ -134,6 +134,19 @@ cudaError_t cudaSetDevice(int device)
     return cudaSuccess;
 }
 
+cudaError_t cudaGetDevice(int *device)
+{
+    *device = current;
+    return cudaSuccess;
+}
+
+// As much as the smallest devices give.
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int)
+{
+    *value = 64 * 1024;
+    return cudaSuccess;
+}
+
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
 {
     std::lock_guard<std::mutex> lock(mutex);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each kernel for 8 bit: search windows of common widths, and those that come in bands of rows. */
+#include "support/device.h"
+
+int main(void)
+{
+    static const test_device_row rows[] = {
+        {"nlmeans=h=20:patch=7:search=21", TAMIS_U8, 1, 45, 19, 1},
+        {"nlmeans=h=4:patch=5:search=17", TAMIS_U8, 1, 21, 18, 1},
+        {"nlmeans=h=9:patch=3:search=21:border=wrap", TAMIS_U8, 1, 33, 17, 1},
+        {"nlmeans=h=20:patch=9:search=5:frames=1", TAMIS_U8, 1, 37, 21, 1},
+        {"nlmeans=h=20:patch=9:search=5:sigma=20:border=constant", TAMIS_U8, 1, 37, 21, 1},
+        {"nlmeans=h=15:patch=9:search=23", TAMIS_U8, 1, 13, 9, 1},
+        {"nlmeans=h=60:patch=7:search=99", TAMIS_U8, 1, 13, 9, 1},
+        {"nlmeans=h=20:patch=7:search=21", TAMIS_U8, 3, 35, 9, 1},
+        {"nlmeans=h=20:patch=7:search=41x61", TAMIS_U8, 3, 9, 9, 1},
+        {"nlmeans=h=120:patch=7:search=13", TAMIS_U8, 4, 11, 10, 1},
+        {"nlmeans=h=0.5:patch=7:search=7", TAMIS_U8, 1, 35, 9, 1},
+        {"nlmeans=h=20:patch=7:search=21", TAMIS_U8, 1, 96, 50, 1},
+    };
+    return test_device_rows(rows, sizeof rows / sizeof rows[0]);
+}

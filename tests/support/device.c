@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+
+#include "support/device.h"
+#include "support/picture.h"
+
+/* The picture is its own frame before; there is none after it. */
+static tamis_status run(tamis_ctx *ctx, const char *chain, const tamis_image *src,
+                        const tamis_image *dst)
+{
+    const tamis_image *frames[3] = {src, src, NULL};
+    tamis_graph *graph = NULL;
+    tamis_plan *plan = NULL;
+    tamis_run_options options = {.frames = frames};
+    tamis_status status = tamis_graph_parse(ctx, chain, &graph);
+
+    if (status == TAMIS_OK)
+        status = tamis_plan_create(ctx, graph, src->format, src->w, src->h, NULL, &plan);
+    if (status == TAMIS_OK)
+        status = tamis_plan_run(plan, src, dst, &options);
+    tamis_plan_free(&plan);
+    tamis_graph_free(&graph);
+    return status;
+}
+
+/* Noise on edges, and a flat corner. */
+static void fill(const tamis_image *image, const test_device_row *row)
+{
+    test_rng rng = {7};
+    double scale = tamis_type_range(row->type) / 255;
+    for (int y = 0; y < row->h; y++)
+        for (int x = 0; x < row->w; x++)
+            for (int c = 0; c < row->channels; c++) {
+                double v = 40 + (x / 9 + y / 7 + c) % 3 * 80 + 30 * test_rng_unit(&rng);
+                v = x < 12 && y < 12 ? 255 : v;
+                test_sample_set(image, x, y, c, scale == 1 ? floor(v) : v * scale);
+            }
+}
+
+static double difference(const tamis_image *a, const tamis_image *b, const test_device_row *row)
+{
+    double worst = 0;
+    for (int y = 0; y < row->h; y++)
+        for (int x = 0; x < row->w; x++)
+            for (int c = 0; c < row->channels; c++)
+                worst =
+                    fmax(worst, fabs(test_sample_get(a, x, y, c) - test_sample_get(b, x, y, c)));
+    return worst;
+}
+
+static int passes(tamis_ctx *ctx, tamis_ctx *device, const test_device_row *row)
+{
+    tamis_format format = test_format(row->type, row->channels);
+    test_picture src, want, got;
+    double worst = -1;
+
+    test_picture_make(&src, format, row->w, row->h, TEST_ROWS_ODD);
+    test_picture_make(&want, format, row->w, row->h, TEST_ROWS_ODD);
+    test_picture_make(&got, format, row->w, row->h, TEST_ROWS_ODD);
+    fill(&src.image, row);
+    if (run(ctx, row->chain, &src.image, &want.image) == TAMIS_OK &&
+        run(device, row->chain, &src.image, &got.image) == TAMIS_OK)
+        worst = difference(&want.image, &got.image, row);
+    int is = worst >= 0 && worst <= row->tolerance;
+    if (!is)
+        printf("FAIL %s, %s, %d channels, %dx%d: %g\n", row->chain, tamis_type_name(row->type),
+               row->channels, row->w, row->h, worst);
+    test_picture_free(&src);
+    test_picture_free(&want);
+    test_picture_free(&got);
+    return is;
+}
+
+int test_device_rows(const test_device_row *rows, int count)
+{
+    tamis_ctx_options options = {.threads = 2, .cpu = "c", .device = "cpu"};
+    tamis_ctx *ctx = NULL, *device = NULL;
+    int passed = 0;
+
+    if (tamis_ctx_create(&options, &ctx) != TAMIS_OK)
+        return 1;
+    options = (tamis_ctx_options){.threads = 2, .device = "cuda"};
+    if (tamis_ctx_create(&options, &device) != TAMIS_OK) {
+        printf("0 passed, 0 failed, %d skipped: no device\n", count);
+        tamis_ctx_free(&ctx);
+        return 0;
+    }
+    for (int i = 0; i < count; i++)
+        passed += passes(ctx, device, &rows[i]);
+    tamis_ctx_free(&device);
+    tamis_ctx_free(&ctx);
+    printf("%d passed, %d failed, 0 skipped\n", passed, count - passed);
+    return passed < count;
+}
