@@ -9,6 +9,7 @@ import time
 from support import TAMIS, Case, pattern, pgm_bytes
 
 W, H = 2100, 1500  # with its result more than half of the memory that is allowed
+FEW = ("--threads", "2", "--max-memory")  # each thread takes some
 
 
 class ByParts(Case):
@@ -19,7 +20,7 @@ class ByParts(Case):
     def compare(self, chain, out, *options, given="big.pgm", memory="11M"):
         """The same bytes by parts as whole."""
         self.tamis("run", chain, given, "-o", "want" + out, *options)
-        file = self.json("run", chain, given, "-o", "got" + out, "--max-memory", memory,
+        file = self.json("run", chain, given, "-o", "got" + out, *FEW, memory,
                          *options)["files"][0]
         self.assertTrue(file["by_parts"])
         self.assertEqual(self.read("got" + out), self.read("want" + out))
@@ -46,14 +47,14 @@ class ByParts(Case):
 
     def test_formats_that_are_written_whole(self):
         self.tamis("box", "big.pgm", "-o", "want.png")
-        file = self.json("box", "big.pgm", "-o", "got.png", "--max-memory", "12M")["files"][0]
+        file = self.json("box", "big.pgm", "-o", "got.png", *FEW, "12M")["files"][0]
         self.assertFalse(file["by_parts"])
         self.assertEqual(self.read("got.png"), self.read("want.png"))
 
     def test_more_than_memory_allows(self):
         """A picture ten times as large as memory may be."""
         self.write("big.pgm", b"P5\n5000 4000\n255\n" + bytes(20000000))
-        self.tamis("box", "big.pgm", "-o", "out.pgm", "--max-memory", "4M")
+        self.tamis("box", "big.pgm", "-o", "out.pgm", *FEW, "4M")
         self.assertEqual(self.read("out.pgm"), self.read("big.pgm"))
 
     def test_damage_is_named(self):
@@ -62,21 +63,21 @@ class ByParts(Case):
         middle = len(data) // 2
         data[middle:middle + 20000] = bytes(20000)
         self.write("in.tif", data)
-        err = self.tamis("box", "in.tif", "-o", "out.tif", "--max-memory", "11M", code=3).err
+        err = self.tamis("box", "in.tif", "-o", "out.tif", *FEW, "11M", code=3).err
         self.assertIn("in.tif: TIFF: ", err)
         self.assertEqual(err.count("\n"), 1)
         self.assertNotIn("out.tif", self.names())
 
     def test_interrupt_leaves_nothing(self):
         before = self.names()
-        run = subprocess.Popen([TAMIS, "median", "--cpu", "c", "--ksize", "25",
-                                "big.pgm", "-o", "out.tif", "--max-memory",
-                                "11M", "--progress", "json"], cwd=self.dir,
-                               stderr=subprocess.PIPE, env=dict(os.environ, TAMIS_DEVICE="cpu"))
-        run.stderr.readline()  # it is at work
-        time.sleep(0.1)
-        run.send_signal(signal.SIGINT)
-        run.communicate(timeout=60)
+        with subprocess.Popen([TAMIS, "median", "--cpu", "c", "--ksize", "25", "big.pgm", "-o",
+                               "out.tif", *FEW, "11M", "--progress", "json"], cwd=self.dir,
+                              stderr=subprocess.PIPE,
+                              env=dict(os.environ, TAMIS_DEVICE="cpu")) as run:
+            run.stderr.readline()  # it is at work
+            time.sleep(0.1)
+            run.send_signal(signal.SIGINT)
+            run.communicate(timeout=60)
         self.assertEqual(run.returncode, 130)
         self.assertEqual(self.names(), before)
 
@@ -118,7 +119,7 @@ class Estimate(Case):
         self.tamis("gaussian", "in.pgm", "-o", "a.tif", "--tiff-tile", "64")
         self.tamis("gaussian", "in.pgm", "-o", "a.png")
         whole = self.json("estimate", "a.png")["files"][0]["pages"]
-        parts = self.json("estimate", "a.tif", "--max-memory", "1M")["files"][0]["pages"]
+        parts = self.json("estimate", "a.tif", *FEW, "1M")["files"][0]["pages"]
         self.assertEqual(parts, whole)
 
 
