@@ -605,7 +605,8 @@ static tamis_status launch_march(const tamis_gpu_work *w, const tamis_node *node
         for (int k = 0; k < c->quad_count; k++)
             a.taps[j][k] = c->quads[j * c->quad_count + k];
     a.rows = 64;
-    while (a.rows > 8 && a.tiles_x * w->planes * tamis_tiles(w->part.h, a.rows) < 2000)
+    while (a.rows > 8 &&
+           (int64_t)a.tiles_x * w->planes * w->count * tamis_tiles(w->part.h, a.rows) < 2000)
         a.rows /= 2;
     TAMIS_LAUNCH((march_quads<H, WORDS>),
                  tamis_grid(w, a.tiles_x, tamis_tiles(w->part.h, a.rows), w->planes), MARCH_THREADS,
