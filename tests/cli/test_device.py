@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """--device: without any, and on the CUDA module that works on the CPU."""
+import json
 import os
 import unittest
 
-from support import Case
+from support import Case, pattern, png_bytes
 
 MODULE = os.environ.get("TAMIS_EMULATED", "")
 NONE = {"TAMIS_DEVICE": "", "TAMIS_CUDA_MODULE": "/nowhere/tamis_cuda.so"}
@@ -101,6 +102,24 @@ class Emulated(Case):
         for device in "cuda:0,0", "cuda:,1", "cuda:1,", "cuda:any":
             self.assertIn(device, self.tamis(*GAUSSIAN, "--device", device, code=2, env=env).err)
         self.assertIn("device 3", self.tamis(*GAUSSIAN, "--device", "cuda:0,3", code=6, env=env).err)
+
+    def test_batch(self):
+        """Several files at a time on one device and on two: the bytes of the CPU, in order."""
+        for folder in "in", "want", "one", "two":
+            os.mkdir(self.path(folder))
+        for i in range(14):
+            w, h, channels = 20 + i % 3 * 30, 30 + i % 2, 1 + i % 4
+            self.write("in/f%02d.png" % i, png_bytes(w, h, channels, pattern(w, h, channels, i)))
+        run = ["run", "median=ksize=3,gaussian=sigma=1", "in", "--jobs", "5"]
+        self.tamis(*run, "-o", "want", "--device", "cpu")
+        for folder, device in ("one", "cuda"), ("two", "cuda:all"):
+            text = self.tamis(*run, "-o", folder, "--device", device, "--json",
+                              env=dict(THERE, TAMIS_EMULATE_DEVICES="2")).stdout
+            files = [f["output"] for f in json.loads(text)["files"]]
+            self.assertEqual(files, ["%s/f%02d.png" % (folder, i) for i in range(14)])
+            for i in range(14):
+                self.assertEqual(self.read("%s/f%02d.png" % (folder, i)),
+                                 self.read("want/f%02d.png" % i))
 
     def test_no_such_device(self):
         err = self.tamis(*GAUSSIAN, "--device", "cuda:63", code=6).err
