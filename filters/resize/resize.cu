@@ -148,75 +148,96 @@ static __device__ __forceinline__ float half_of(float a, float b)
     return __fadd_rn(__fadd_rn(__fmul_rn(0.5f, a), __fmul_rn(0.5f, b)), 0.f);
 }
 
-template <typename T>
-static __device__ __forceinline__ vector_of<T> means(const vector_of<T> *top,
-                                                     const vector_of<T> *bottom)
-{
-    vector_of<T> r;
-    for (int k = 0; k < 4; k++) {
-        vector_of<T> a = top[k / 2], b = bottom[k / 2];
-        int i = k % 2 * 2;
-        r.v[k] = tamis_sample<T>::of(half_of(half_of((float)a.v[i], (float)b.v[i]),
-                                             half_of((float)a.v[i + 1], (float)b.v[i + 1])));
-    }
-    return r;
-}
+/* The pixels under 16 bytes of two rows. Rows come and go as words, so that all loads of a thread
+ * are on their way before the first is looked at. */
+template <typename T> struct half_row {
+    enum { PIXELS = 8 / sizeof(T) };
+    uint4 top, bottom;
 
-template <>
-__device__ __forceinline__ vector_of<uint8_t> means(const vector_of<uint8_t> *top,
-                                                    const vector_of<uint8_t> *bottom)
-{
-    const unsigned *a = (const unsigned *)top, *b = (const unsigned *)bottom;
-    unsigned r[4];
-    for (int k = 0; k < 4; k++) {
-        unsigned two = k % 2 ? 0x01010000u : 0x00000101u;
-        r[k] = __dp4a(b[k / 2], two, __dp4a(a[k / 2], two, 2u)) >> 2;
+    __device__ __forceinline__ uint2 means() const
+    {
+        T a[2 * PIXELS], b[2 * PIXELS], r[PIXELS];
+        memcpy(a, &top, sizeof a);
+        memcpy(b, &bottom, sizeof b);
+#pragma unroll
+        for (int k = 0; k < PIXELS; k++)
+            r[k] = tamis_sample<T>::of(half_of(half_of((float)a[2 * k], (float)b[2 * k]),
+                                               half_of((float)a[2 * k + 1], (float)b[2 * k + 1])));
+        uint2 v;
+        memcpy(&v, r, sizeof v);
+        return v;
     }
-    return vector_of<uint8_t>{{(uint8_t)r[0], (uint8_t)r[1], (uint8_t)r[2], (uint8_t)r[3]}};
-}
-
-/* Eight samples at once. */
-template <typename T> struct alignas(16 < 8 * sizeof(T) ? 16 : 8 * sizeof(T)) eight_of {
-    vector_of<T> v[2];
 };
+
+/* Sums of two pixels' samples in the halves of a word. */
+static __device__ __forceinline__ unsigned two_sums(unsigned a, unsigned b)
+{
+    return __byte_perm(a, 0, 0x4240) + __byte_perm(a, 0, 0x4341) + __byte_perm(b, 0, 0x4240) +
+           __byte_perm(b, 0, 0x4341);
+}
+
+static __device__ __forceinline__ unsigned four_means(unsigned a0, unsigned b0, unsigned a1,
+                                                      unsigned b1)
+{
+    unsigned low = two_sums(a0, b0) + 0x00020002u, high = two_sums(a1, b1) + 0x00020002u;
+    return __byte_perm(low >> 2, high >> 2, 0x6420);
+}
+
+template <> __device__ __forceinline__ uint2 half_row<uint8_t>::means() const
+{
+    return make_uint2(four_means(top.x, bottom.x, top.y, bottom.y),
+                      four_means(top.z, bottom.z, top.w, bottom.w));
+}
 
 enum { HALF_ROWS = 4 };
 
-/* Four pixels of a few rows in a thread. */
-template <typename T> __global__ void __launch_bounds__(THREADS) halves(args<T> a)
+/* A few pixels in each of a few rows in a thread. */
+template <typename T>
+__global__ void __launch_bounds__(THREADS) halves(const __grid_constant__ args<T> a)
 {
+    enum { PIXELS = half_row<T>::PIXELS };
     const tamis_input<T> &in = a.in.plane[blockIdx.y];
-    int end = a.out.x + a.out.w;
-    int x = (a.out.x & ~3) + ((int)(blockIdx.x % a.strips) * THREADS + (int)threadIdx.x) * 4;
-    int y = a.out.y + (int)(blockIdx.x / a.strips) * HALF_ROWS;
-    eight_of<T> top[HALF_ROWS], bottom[HALF_ROWS];
-    bool whole = x >= a.out.x && x + 4 <= end;
+    unsigned strips = (unsigned)a.strips, strip = blockIdx.x / strips;
+    int end = a.out.x + a.out.w, bottom = a.out.y + a.out.h;
+    int x = a.out.x / PIXELS * PIXELS +
+            (int)((blockIdx.x - strip * strips) * THREADS + threadIdx.x) * PIXELS;
+    int y = a.out.y + (int)strip * HALF_ROWS;
     if (x >= end)
         return;
-    if (whole) {
+    char *to = a.out.data(blockIdx.y) + y * a.out.stride[blockIdx.y] + (int64_t)x * sizeof(T);
+    const int64_t to_stride = a.out.stride[blockIdx.y], stride = in.stride;
+    if (x >= a.out.x && x + PIXELS <= end) {
+        half_row<T> rows[HALF_ROWS];
+        const char *at = (const char *)(in.row(2 * y) + 2 * (int64_t)x);
 #pragma unroll
         for (int v = 0; v < HALF_ROWS; v++) {
-            int row = min(y + v, a.out.y + a.out.h - 1);
-            top[v] = *(const eight_of<T> *)(in.row(2 * row) + 2 * x);
-            bottom[v] = *(const eight_of<T> *)(in.row(2 * row + 1) + 2 * x);
+            rows[v].top = *(const uint4 *)at;
+            rows[v].bottom = *(const uint4 *)(at + stride);
+            if (y + v + 1 < bottom) /* else the last row again */
+                at += 2 * stride;
         }
 #pragma unroll
-        for (int v = 0; v < HALF_ROWS; v++)
-            if (y + v < a.out.y + a.out.h)
-                *(vector_of<T> *)(tamis_row<T>(a.out, blockIdx.y, y + v) + x) =
-                    means<T>(top[v].v, bottom[v].v);
+        for (int v = 0; v < HALF_ROWS; v++) {
+            if (v == 0 || y + v < bottom)
+                *(uint2 *)to = rows[v].means();
+            to += to_stride;
+        }
         return;
     }
-    for (int v = y; v < min(y + HALF_ROWS, a.out.y + a.out.h); v++) {
-        for (int k = 0; k < 8; k++) {
+    for (int v = y; v < min(y + HALF_ROWS, bottom); v++, to += to_stride) {
+        half_row<T> row;
+        T samples[2][2 * PIXELS], r[PIXELS];
+        for (int k = 0; k < 2 * PIXELS; k++) {
             int at = min(max(2 * x + k, 2 * a.out.x), 2 * end - 1);
-            top[0].v[k / 4].v[k % 4] = in.row(2 * v)[at];
-            bottom[0].v[k / 4].v[k % 4] = in.row(2 * v + 1)[at];
+            samples[0][k] = in.row(2 * v)[at];
+            samples[1][k] = in.row(2 * v + 1)[at];
         }
-        vector_of<T> q = means<T>(top[0].v, bottom[0].v);
-        for (int k = 0; k < 4; k++)
+        memcpy(&row, samples, sizeof row);
+        uint2 means = row.means();
+        memcpy(r, &means, sizeof r);
+        for (int k = 0; k < PIXELS; k++)
             if (x + k >= a.out.x && x + k < end)
-                tamis_row<T>(a.out, blockIdx.y, v)[x + k] = q.v[k];
+                ((T *)to)[k] = r[k];
     }
 }
 
@@ -291,7 +312,8 @@ static tamis_status launch_wide(const tamis_gpu_work *w, const struct resize_axi
 template <typename T>
 static tamis_status launch_halves(const tamis_gpu_work *w, args<T> a, tamis_gpu_fault *fault)
 {
-    a.strips = tamis_tiles((int64_t)w->part.x % 4 + w->part.w, 4 * THREADS);
+    const int pixels = half_row<T>::PIXELS;
+    a.strips = tamis_tiles((int64_t)w->part.x % pixels + w->part.w, pixels * THREADS);
     TAMIS_LAUNCH(halves<T>, tamis_grid(w, a.strips, tamis_tiles(w->part.h, HALF_ROWS), w->planes),
                  THREADS, 0, w->stream, a);
     return tamis_cuda_launched("resize halves", fault);
@@ -304,7 +326,7 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
     typedef typename P::sample T;
     const struct resize_coef *c = (const struct resize_coef *)node->coef;
     args<T> a = make_args<T>(w, (const struct resize_state *)state);
-    if (c->way == RESIZE_HALVES && w->step == 1 && w->aligned >= (int)min(16, 8 * (int)sizeof(T)))
+    if (c->way == RESIZE_HALVES && w->step == 1 && w->aligned >= 16)
         return launch_halves<T>(w, a, fault);
     if (is_wide(node, w->step))
         return launch_wide<P>(w, &c->x, a, fault);

@@ -19,6 +19,11 @@ struct large_case {
     int channels, w, h;
 };
 
+#define KERNEL_3 "convolve=kernel=1,2,3;4,9,6;7,8,5:divisor=45"
+#define KERNEL_7                                                                                   \
+    "convolve=kernel=1,2,3,4,5,6,7;8,9,3,4,1,2,5;7,6,1,9,8,2,3;4,4,5,1,7,9,6;2,8,7,3,5,1,4;"       \
+    "9,1,6,2,4,8,5;3,5,2,7,6,4,1"
+
 static const struct large_case cases[] = {
     {"box=ksize=3", TAMIS_U8, 1, 800, 77},
     {"box=ksize=5:border=wrap", TAMIS_U8, 1, 777, 90},
@@ -60,6 +65,22 @@ static const struct large_case cases[] = {
     {"scharr=output=dx", TAMIS_U8, 1, 800, 77},
     {"scharr=output=dy:type=u8:border=wrap", TAMIS_U8, 3, 271, 77},
     {"prewitt=output=dx", TAMIS_U8, 3, 271, 77},
+    {"median=ksize=3", TAMIS_U8, 1, 600, 90},
+    {"median=ksize=5:border=wrap", TAMIS_U8, 1, 400, 90},
+    {"median=ksize=3:border=constant:border_value=77", TAMIS_U8, 3, 300, 90},
+    {"median=ksize=3", TAMIS_S16, 1, 400, 90},
+    {"median=ksize=5", TAMIS_U16, 2, 300, 90},
+    {"median=ksize=15", TAMIS_U8, 1, 200, 60},
+    {"resize=scale=0.5:interp=linear:antialias=0", TAMIS_U8, 1, 2400, 30},
+    {"resize=scale=0.5:interp=linear:antialias=0", TAMIS_U16, 1, 1300, 30},
+    {KERNEL_3, TAMIS_F32, 1, 600, 100},
+    {KERNEL_7, TAMIS_F32, 1, 600, 100},
+    {KERNEL_7 ":border=constant", TAMIS_U8, 1, 600, 100},
+    {"affine=angle=30:scale=0.8", TAMIS_U8, 1, 400, 360},
+    {"affine=angle=-100:scale=1.3:border=constant", TAMIS_U8, 1, 300, 300},
+    {"affine=angle=3:interp=cubic", TAMIS_U8, 1, 260, 200},
+    {"affine=angle=80:interp=cubic", TAMIS_U8, 3, 260, 200},
+    {"affine=angle=-20:scale=0.9", TAMIS_U8, 3, 260, 200},
 };
 
 static void run(const char *device, const struct large_case *c, const tamis_image *src,
