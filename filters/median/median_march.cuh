@@ -33,60 +33,60 @@ template <typename T, int K, int STEP> struct march_row {
     }
 };
 
-/* The word whose first sample is j, from wherever its samples come: those outside of left .. right
- * may not be read. */
-template <typename T>
-static __device__ __noinline__ unsigned march_gather(const tamis_input<T> *in, int left, int right,
-                                                     int j, int y)
+template <typename T> static __device__ __forceinline__ unsigned march_flip(unsigned w)
+{
+    return (T)-1 < 0 ? w ^ 0x80008000u : w;
+}
+
+/* What stands for the samples before and behind a thread's words, which borders may reach. */
+enum { MARCH_SAMPLES = 20 }; /* of the longest row of words */
+
+/* A word of the border's value whose first sample is j. */
+template <typename T, int STEP>
+static __device__ __noinline__ unsigned march_blank(const tamis_input<T> *in, int64_t j)
 {
     unsigned w = 0;
 #pragma unroll 1
     for (int n = 0; n < 4 / (int)sizeof(T); n++) {
-        T v = in->sample(min(max(j + n, left), right), y);
-        unsigned bits = sizeof(T) == 1 ? (unsigned)(uint8_t)v : (unsigned)(uint16_t)v;
-        w |= bits << (8 * (int)sizeof(T) * n);
+        int c = (int)(j + n + (STEP << 20)) % STEP;
+        w |= (unsigned)(std::make_unsigned_t<T>)(T)in->outside[c] << (8 * (int)sizeof(T) * n);
     }
     return w;
 }
 
-/* Where outputs and inputs of a thread are. */
-template <typename T, int K, int STEP> struct march {
+/* Where a thread's rows of words come from. INSIDE: all words of all rows of the strip, and of two
+ * rows behind it, may be loaded at once. */
+template <typename T, int K, int STEP, bool INSIDE> struct march {
     typedef march_row<T, K, STEP> row_words;
-    enum { PAIRS = row_words::PAIRS };
+    enum { PAIRS = row_words::PAIRS, BEFORE = row_words::SIDE * row_words::PER_WORD };
     const tamis_input<T> &in;
-    int i;            /* first output's sample of the input */
-    int left, right;  /* samples that may be read, borders aside */
-    int top, bottom;  /* rows likewise */
-    bool aligned;     /* words may be loaded at once, */
-    bool inside;      /* and all, of all rows of the strip, are inside of those and of the image */
+    int64_t i;        /* first output's sample of the input */
+    bool columns;     /* a row's words may be loaded at once */
     const char *base; /* sample i of row 0 */
     int64_t stride;
+    int *from; /* where not columns: samples of a row that words take, below 0: of the border's
+                  value, -1 the first one; those of a thread are BLOCK apart */
+    enum { BLOCK = 32 * MARCH_WARPS };
 
-    static __device__ __forceinline__ unsigned flip(unsigned w)
+    /* Of the words' sample n. */
+    static __device__ __forceinline__ constexpr bool is_needed(int n)
     {
-        return (T)-1 < 0 ? w ^ 0x80008000u : w;
+        return n >= BEFORE - K / 2 * STEP && n < BEFORE + row_words::SAMPLES + K / 2 * STEP;
     }
 
-    /* A word where not all are inside. */
-    __device__ __forceinline__ unsigned somewhere(int j, int y) const
+    __device__ __forceinline__ void find_columns()
     {
-        bool here = aligned && j >= max(left, 0) && (unsigned)y < (unsigned)in.h &&
-                    j + row_words::PER_WORD - 1 <= right &&
-                    (int64_t)j + row_words::PER_WORD <= (int64_t)in.w * STEP;
-        return here ? *(const unsigned *)(in.row(y) + j) : march_gather(&in, left, right, j, y);
+        if (columns)
+            return;
+#pragma unroll 1
+        for (int n = 0; n < row_words::WORDS * row_words::PER_WORD; n++) {
+            int x = (int)((i + n - BEFORE + (STEP << 20)) / STEP) - (1 << 20);
+            int c = (int)(i + n - BEFORE - (int64_t)x * STEP), u = tamis_index(in.border, x, in.w);
+            from[n * BLOCK] = u < 0 ? -1 - c : (min(max(u, in.left), in.right) * STEP + c);
+        }
     }
 
-    __device__ __forceinline__ row_words load_outside(int y) const
-    {
-        row_words r;
-        y = min(max(y, top), bottom);
-#pragma unroll
-        for (int n = 0; n < row_words::WORDS; n++)
-            r.word[n] = somewhere(i + (n - row_words::SIDE) * row_words::PER_WORD, y);
-        return r;
-    }
-
-    static __device__ __forceinline__ row_words load_inside(const char *p)
+    static __device__ __forceinline__ row_words load_words(const char *p)
     {
         enum { SIDE = row_words::SIDE, CENTER = row_words::CENTER };
         const unsigned *w = (const unsigned *)p;
@@ -106,30 +106,74 @@ template <typename T, int K, int STEP> struct march {
         return r;
     }
 
+    /* A row of the image where not all words may be loaded at once. */
+    __device__ __forceinline__ row_words gather(const T *row) const
+    {
+        row_words r;
+#pragma unroll
+        for (int n = 0; n < row_words::WORDS; n++) {
+            r.word[n] = 0;
+#pragma unroll
+            for (int k = 0; k < row_words::PER_WORD; k++) {
+                int sample = n * row_words::PER_WORD + k;
+                if (!is_needed(sample))
+                    continue;
+                int at = from[sample * BLOCK];
+                T v = at < 0 ? (T)in.outside[-1 - at] : row[at];
+                r.word[n] |= (unsigned)(std::make_unsigned_t<T>)v << (8 * (int)sizeof(T) * k);
+            }
+        }
+        return r;
+    }
+
+    /* v: the row that stands for one, below 0: the border's value. */
+    __device__ __forceinline__ row_words load_somewhere(int v) const
+    {
+        row_words r;
+        if (v < 0) {
+#pragma unroll
+            for (int n = 0; n < row_words::WORDS; n++)
+                r.word[n] = march_blank<T, STEP>(&in, i + n * row_words::PER_WORD - BEFORE);
+            return r;
+        }
+        v = min(max(v, in.top), in.bottom);
+        if (columns)
+            return load_words(base + v * stride);
+        return gather(in.row(v));
+    }
+
     /* Rows y and y + 1. */
     __device__ __forceinline__ void load(row_words *r, int y) const
     {
-        if (inside) {
+        if constexpr (INSIDE) {
             const char *p = base + y * stride;
-            r[0] = load_inside(p);
-            r[1] = load_inside(p + stride);
+            r[0] = load_words(p);
+            r[1] = load_words(p + stride);
         } else {
-            r[0] = load_outside(y);
-            r[1] = load_outside(y + 1);
+            int v0 = tamis_index(in.border, y, in.h), v1 = tamis_index(in.border, y + 1, in.h);
+            r[0] = load_somewhere(v0);
+            r[1] = load_somewhere(v1);
         }
     }
 
-    /* The K samples of each pair's windows, sorted. */
-    static __device__ __forceinline__ void sorted(unsigned (*v)[K], row_words r)
+    /* The K samples of each pair's windows, */
+    static __device__ __forceinline__ void windows(unsigned (*v)[K], row_words r)
     {
 #pragma unroll
         for (int n = 0; n < row_words::WORDS; n++)
-            r.word[n] = flip(r.word[n]);
+            r.word[n] = march_flip<T>(r.word[n]);
 #pragma unroll
-        for (int p = 0; p < PAIRS; p++) {
+        for (int p = 0; p < PAIRS; p++)
 #pragma unroll
             for (int j = 0; j < K; j++)
                 v[p][j] = r.pair(p + (j - K / 2) * STEP);
+    }
+
+    /* and sorted. */
+    static __device__ __forceinline__ void sort_windows(unsigned (*v)[K])
+    {
+#pragma unroll
+        for (int p = 0; p < PAIRS; p++) {
             if constexpr (K == 3) {
                 unsigned low = __vimin3_u16x2(v[p][0], v[p][1], v[p][2]);
                 unsigned high = __vimax3_u16x2(v[p][0], v[p][1], v[p][2]);
@@ -150,8 +194,8 @@ static __device__ __forceinline__ void march_store(T *row, int i, int begin, int
 {
     unsigned w[PAIRS == 4 || sizeof(T) == 2 ? 2 : 1];
     if constexpr (sizeof(T) == 2) { /* pairs are 0 2 and 1 3 */
-        w[0] = march<T, 3, 1>::flip(__byte_perm(v[0], v[1], 0x5410));
-        w[1] = march<T, 3, 1>::flip(__byte_perm(v[0], v[1], 0x7632));
+        w[0] = march_flip<T>(__byte_perm(v[0], v[1], 0x5410));
+        w[1] = march_flip<T>(__byte_perm(v[0], v[1], 0x7632));
     } else if constexpr (PAIRS == 2) {
         w[0] = __byte_perm(v[0], v[1], 0x7351);
     } else {
@@ -183,36 +227,39 @@ static __device__ __forceinline__ unsigned march_median(const unsigned *a, const
 /* Two rows of outputs at a time, of windows that begin at rows y and y + 1. The next rows have
  * been loaded before they are needed. */
 template <typename M> struct march_3 {
-    enum { PAIRS = M::PAIRS };
-    unsigned a[PAIRS][3], b[PAIRS][3]; /* rows y, y + 1 */
-    typename M::row_words ahead[2];    /* y + 2, y + 3 */
+    enum { PAIRS = M::PAIRS, PHASES = 2 };
+    unsigned rows[4][PAIRS][3];     /* rows y, y + 1 are 0, 1, or in the other phase 2, 3 */
+    typename M::row_words ahead[2]; /* y + 2, y + 3 */
 
     __device__ __forceinline__ void begin(const M &m, int y)
     {
         m.load(ahead, y);
-        M::sorted(a, ahead[0]);
-        M::sorted(b, ahead[1]);
+        M::windows(rows[0], ahead[0]);
+        M::windows(rows[1], ahead[1]);
         m.load(ahead, y + 2);
+        M::sort_windows(rows[0]);
+        M::sort_windows(rows[1]);
     }
+    template <int PHASE>
     __device__ __forceinline__ void down(const M &m, int y, unsigned (*out)[PAIRS])
     {
-        unsigned c[PAIRS][3], d[PAIRS][3];
-        typename M::row_words now[2] = {ahead[0], ahead[1]};
+        unsigned(*a)[3] = rows[2 * PHASE], (*b)[3] = rows[2 * PHASE + 1];
+        unsigned(*c)[3] = rows[2 - 2 * PHASE], (*d)[3] = rows[3 - 2 * PHASE];
+        M::windows(c, ahead[0]);
+        M::windows(d, ahead[1]);
         m.load(ahead, y + 4);
-        M::sorted(c, now[0]);
-        M::sorted(d, now[1]);
+        M::sort_windows(c);
+        M::sort_windows(d);
 #pragma unroll
         for (int p = 0; p < PAIRS; p++) {
             out[0][p] = march_median(b[p], c[p], a[p]);
             out[1][p] = march_median(b[p], c[p], d[p]);
-            copy<pairs, 3>(a[p], c[p]);
-            copy<pairs, 3>(b[p], d[p]);
         }
     }
 };
 
 template <typename M> struct march_5 {
-    enum { PAIRS = M::PAIRS };
+    enum { PAIRS = M::PAIRS, PHASES = 1 };
     unsigned row_0[PAIRS][5], row_2[PAIRS][5], row_3[PAIRS][5];
     unsigned block[PAIRS][10];      /* rows y + 1 and y + 2 merged */
     typename M::row_words ahead[2]; /* y + 4, y + 5 */
@@ -221,12 +268,16 @@ template <typename M> struct march_5 {
     {
         unsigned row_1[PAIRS][5];
         m.load(ahead, y);
-        M::sorted(row_0, ahead[0]);
-        M::sorted(row_1, ahead[1]);
+        M::windows(row_0, ahead[0]);
+        M::windows(row_1, ahead[1]);
         m.load(ahead, y + 2);
-        M::sorted(row_2, ahead[0]);
-        M::sorted(row_3, ahead[1]);
+        M::sort_windows(row_0);
+        M::sort_windows(row_1);
+        M::windows(row_2, ahead[0]);
+        M::windows(row_3, ahead[1]);
         m.load(ahead, y + 4);
+        M::sort_windows(row_2);
+        M::sort_windows(row_3);
 #pragma unroll
         for (int p = 0; p < PAIRS; p++) {
             copy<pairs, 5>(block[p], row_1[p]);
@@ -234,13 +285,15 @@ template <typename M> struct march_5 {
             merge<pairs, 5, 5>(block[p]);
         }
     }
+    template <int PHASE>
     __device__ __forceinline__ void down(const M &m, int y, unsigned (*out)[PAIRS])
     {
         unsigned row_4[PAIRS][5], row_5[PAIRS][5];
-        typename M::row_words now[2] = {ahead[0], ahead[1]};
+        M::windows(row_4, ahead[0]);
+        M::windows(row_5, ahead[1]);
         m.load(ahead, y + 6);
-        M::sorted(row_4, now[0]);
-        M::sorted(row_5, now[1]);
+        M::sort_windows(row_4);
+        M::sort_windows(row_5);
 #pragma unroll
         for (int p = 0; p < PAIRS; p++) {
             unsigned v[20];
@@ -259,52 +312,98 @@ template <typename M> struct march_5 {
     }
 };
 
+/* What a thread writes. */
+struct march_target {
+    char *row; /* sample 0 of the next */
+    int64_t stride;
+    int x, begin, end; /* its first sample, and those of the part */
+    int y, stop;
+    bool all; /* all its samples are the part's, and may be stored at once */
+};
+
+/* Two rows, of which the second may be behind the last. */
+template <typename T, int PHASE, typename M, typename S>
+static __device__ __forceinline__ void march_step(const M &m, S &state, int down, march_target &to)
+{
+    enum { PAIRS = M::PAIRS };
+    unsigned out[2][PAIRS];
+    state.template down<PHASE>(m, to.y + down, out);
+    march_store<T, PAIRS>((T *)to.row, to.x, to.begin, to.end, to.all, out[0]);
+    to.row += to.stride;
+    if (to.y + 1 < to.stop)
+        march_store<T, PAIRS>((T *)to.row, to.x, to.begin, to.end, to.all, out[1]);
+    to.row += to.stride;
+    to.y += 2;
+}
+
+/* `down`: from a row of the result to the first of its windows. */
+template <typename T, int K, typename M>
+static __device__ __forceinline__ void march_strip(const M &m, int down, march_target to)
+{
+    typename std::conditional<K == 3, march_3<M>, march_5<M>>::type state;
+    state.begin(m, to.y + down);
+    while (to.y < to.stop) {
+        march_step<T, 0>(m, state, down, to);
+        if constexpr (decltype(state)::PHASES == 2) {
+            if (to.y >= to.stop)
+                break;
+            march_step<T, 1>(m, state, down, to);
+        }
+    }
+}
+
+/* Whether words may be loaded at once for windows around samples i .. last + SAMPLES - 1. */
+template <typename M, typename T, int STEP>
+static __device__ __forceinline__ bool march_within(const tamis_input<T> &in, int64_t i,
+                                                    int64_t last)
+{
+    return i - M::BEFORE >= (int64_t)in.left * STEP &&
+           last + M::row_words::SAMPLES + M::BEFORE <= ((int64_t)in.right + 1) * STEP;
+}
+
 template <typename T, int K, int STEP>
-__global__ void __launch_bounds__(32 * MARCH_WARPS)
+__global__ void __launch_bounds__(32 * MARCH_WARPS, K == 3 ? 6 : 4)
     march_down(const __grid_constant__ sort_args<T> a)
 {
-    typedef march<T, K, STEP> M;
-    enum { PAIRS = M::row_words::PAIRS, SAMPLES = M::row_words::SAMPLES };
-    int begin = a.out.x * STEP, end = (a.out.x + a.out.w) * STEP;
-    int out_bottom = a.out.y + a.out.h, r = K / 2;
+    typedef march<T, K, STEP, true> M;
+    typedef typename M::row_words words;
+    enum { SAMPLES = words::SAMPLES };
+    static_assert(words::WORDS * words::PER_WORD <= MARCH_SAMPLES, "");
+    __shared__ int from[MARCH_SAMPLES][M::BLOCK];
+    int begin = a.out.x * STEP, end = (a.out.x + a.out.w) * STEP, out_bottom = a.out.y + a.out.h;
     int64_t strip = blockIdx.x / a.tiles;
-    int first = (begin + a.shift_x) / SAMPLES * SAMPLES;
-    int64_t i = first + ((int64_t)(blockIdx.x % a.tiles) * 32 + threadIdx.x) * SAMPLES;
+    int64_t warp_i = (int64_t)(begin + a.shift_x) / SAMPLES * SAMPLES +
+                     (int64_t)(blockIdx.x % a.tiles) * 32 * SAMPLES;
+    int64_t i = warp_i + threadIdx.x * SAMPLES;
     int64_t top = a.out.y + (strip * MARCH_WARPS + threadIdx.y) * a.height;
     if (top >= out_bottom || i >= end + a.shift_x)
         return;
     const tamis_input<T> &in = a.in.plane[blockIdx.y];
-    int y = (int)top, stop = min(out_bottom, y + a.height), down = a.shift_y - r;
-    int side = M::row_words::SIDE * M::row_words::PER_WORD;
-    M m = {in,
-           (int)i,
-           begin + a.shift_x - r * STEP,
-           end - 1 + a.shift_x + r * STEP,
-           a.out.y + down,
-           out_bottom - 1 + a.shift_y + r,
-           a.aligned >= 4 * M::row_words::CENTER,
-           false,
-           in.data() + i * (int)sizeof(T),
-           in.stride};
-    /* Loads go two rows beyond the last. */
-    m.inside = m.aligned && i - side >= max(m.left, 0) &&
-               i + SAMPLES + side <= (int64_t)in.w * STEP && i + SAMPLES + side - 1 <= m.right &&
-               y + down >= max(m.top, 0) && stop + down + K + 2 <= min(m.bottom, in.h - 1);
+    int stop = min(out_bottom, (int)top + a.height), down = a.shift_y - K / 2;
     int x = (int)i - a.shift_x;
-    bool all = m.aligned && x % SAMPLES == 0 && x >= begin && x + SAMPLES <= end;
-    typename std::conditional<K == 3, march_3<M>, march_5<M>>::type state;
-    state.begin(m, y + down);
-    T *row = tamis_row<T>(a.out, blockIdx.y, y);
-    int64_t stride = a.out.stride[blockIdx.y];
-    for (; y < stop; y += 2) {
-        unsigned out[2][PAIRS];
-        state.down(m, y + down, out);
-        march_store<T, PAIRS>(row, x, begin, end, all, out[0]);
-        row = (T *)((char *)row + stride);
-        if (y + 1 < stop)
-            march_store<T, PAIRS>(row, x, begin, end, all, out[1]);
-        row = (T *)((char *)row + stride);
+    bool aligned = a.aligned >= 4 * words::CENTER;
+    march_target to = {
+        a.out.data(blockIdx.y) + top * a.out.stride[blockIdx.y],
+        a.out.stride[blockIdx.y],
+        x,
+        begin,
+        end,
+        (int)top,
+        stop,
+        aligned && x % SAMPLES == 0 && x >= begin && x + SAMPLES <= end,
+    };
+    const char *base = in.data() + i * (int)sizeof(T);
+    int64_t last = min(warp_i + 31 * SAMPLES, (int64_t)end + a.shift_x - 1);
+    /* A whole warp goes the same way. */
+    if (aligned && (int)top + down >= in.top && stop + down + K + 2 <= in.bottom &&
+        march_within<M, T, STEP>(in, warp_i, last)) {
+        march_strip<T, K>(M{in, i, true, base, in.stride, nullptr}, down, to);
+        return;
     }
+    march<T, K, STEP, false> m = {in,   i,         aligned && march_within<M, T, STEP>(in, i, i),
+                                  base, in.stride, &from[0][threadIdx.x + 32 * threadIdx.y]};
+    m.find_columns();
+    march_strip<T, K>(m, down, to);
 }
 
 template <typename T, int K, int STEP>

@@ -11,7 +11,10 @@
 
 #include "kernel.cuh"
 
-enum { RANK_WARPS = 4, RANK_ROWS = 64 };
+/* Rows of a strip: a histogram begins with all rows of a window, each half as much work as a step
+ * down.
+ */
+enum { RANK_WARPS = 4, RANK_ROWS_LEAST = 64, RANK_ROWS_MOST = 256, RANK_BLOCKS = 4000 };
 
 /* The number that stands for NaN, and, as `left`, for their being the result. */
 #define RANK_NAN 0xffffffffu
@@ -28,6 +31,7 @@ template <typename T> struct rank_args {
     int kw, kh;
     unsigned rank;
     int shift;         /* of the digit */
+    int rows;          /* of a strip */
     int64_t tiles;     /* in a row */
     rank_found *found; /* [plane][row][column] of the part */
     int64_t next;      /* bytes to those of the next picture */
@@ -74,8 +78,8 @@ static __device__ __forceinline__ void rank_put(float *p, unsigned key)
 template <typename T> struct rank_window {
     const rank_args<T> *a;
     unsigned *bins;
-    int lane, x; /* x: of the window's first column in the input */
-    bool inside; /* all samples */
+    int lane, x;  /* x: of the window's first column in the input */
+    bool columns; /* all are inside */
     unsigned digits;
     int nans;
 
@@ -83,6 +87,7 @@ template <typename T> struct rank_window {
     __device__ __forceinline__ unsigned key(int j, int y) const
     {
         const tamis_input<T> &in = a->in.plane[blockIdx.y];
+        bool inside = columns && (unsigned)y < (unsigned)in.h;
         return rank_key(inside ? in.row(y)[(int64_t)(x + j) * in.pitch] : in.at(x + j, y, 0));
     }
 
@@ -184,19 +189,18 @@ template <typename T> __global__ void __launch_bounds__(32 * RANK_WARPS) rank_di
 {
     __shared__ unsigned bins[RANK_WARPS][256];
     int column = (int)(blockIdx.x % a.tiles) * RANK_WARPS + threadIdx.x / 32;
-    int row = (int)(blockIdx.x / a.tiles) * RANK_ROWS;
+    int row = (int)(blockIdx.x / a.tiles) * a.rows;
     if (column >= a.out.w)
         return;
     const tamis_input<T> &in = a.in.plane[blockIdx.y];
-    int rows = min((int)RANK_ROWS, a.out.h - row);
+    int rows = min(a.rows, a.out.h - row);
     int y = a.out.y + row + a.shift_y - a.kh / 2;
     rank_window<T> window = {};
     window.a = &a;
     window.bins = bins[threadIdx.x / 32];
     window.lane = threadIdx.x % 32;
     window.x = a.out.x + column + a.shift_x - a.kw / 2;
-    window.inside =
-        window.x >= 0 && window.x + a.kw <= in.w && y >= 0 && y + rows - 1 + a.kh <= in.h;
+    window.columns = window.x >= 0 && window.x + a.kw <= in.w;
     rank_found *found =
         tamis_picture(a.found, a.next) + ((int64_t)blockIdx.y * a.out.h + row) * a.out.w + column;
     bool first = a.shift == 8 * ((int)sizeof(T) - 1), known = false;
@@ -242,9 +246,13 @@ static tamis_status launch_rank(const tamis_gpu_work *w, const median_coef *k,
     a.found = (rank_found *)w->scratch;
     a.next = w->scratch_next;
     a.tiles = tamis_tiles(w->part.w, RANK_WARPS);
+    a.rows = RANK_ROWS_MOST;
+    while (a.rows > RANK_ROWS_LEAST &&
+           a.tiles * w->planes * w->count * tamis_tiles(w->part.h, a.rows) < RANK_BLOCKS)
+        a.rows /= 2;
     for (a.shift = 8 * ((int)sizeof(T) - 1); a.shift >= 0; a.shift -= 8) {
         TAMIS_LAUNCH(rank_digits<T>,
-                     tamis_grid(w, a.tiles, tamis_tiles(w->part.h, RANK_ROWS), w->planes),
+                     tamis_grid(w, a.tiles, tamis_tiles(w->part.h, a.rows), w->planes),
                      32 * RANK_WARPS, 0, w->stream, a);
         tamis_status status = tamis_cuda_launched("median ranks", fault);
         if (status != TAMIS_OK)

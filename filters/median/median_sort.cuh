@@ -84,29 +84,62 @@ template <> struct ranked<float> {
     }
 };
 
-/* A sample that may be outside of the image, as an element. */
-template <typename T>
-static __device__ __noinline__ typename ranked<T>::list::value
-element_outside(const tamis_input<T> *in, int i, int y)
+template <typename T> static __device__ __forceinline__ unsigned element(T first, T second, pairs)
 {
-    return ranked<T>::key(in->sample(i, y));
+    return ranked<T>::key(first) | ranked<T>::key(second) << 16;
+}
+template <typename T> static __device__ __forceinline__ int element(T first, T, singles)
+{
+    return ranked<T>::key(first);
 }
 
-/* The samples i0 and i1 of row y as one element. */
+/* The sample of a row that stands for sample i; below 0: the border's value, -1 the first one.
+ * blank: the row is all border. */
 template <typename T>
-static __device__ __forceinline__ unsigned element(const tamis_input<T> &in, bool inside, int i0,
-                                                   int i1, int y, pairs)
+static __device__ __noinline__ int sample_place(const tamis_input<T> *in, int i, bool blank)
 {
-    if (!inside)
-        return element_outside(&in, i0, y) | element_outside(&in, i1, y) << 16;
-    const T *row = in.row(y);
-    return ranked<T>::key(row[i0]) | ranked<T>::key(row[i1]) << 16;
+    int x = i >= 0 ? i / in->pitch : -((in->pitch - 1 - i) / in->pitch), c = i - x * in->pitch;
+    int u = blank ? -1 : tamis_index(in->border, x, in->w);
+    return u < 0 ? -1 - c : min(max(u, in->left), in->right) * in->pitch + c;
 }
-template <typename T>
-static __device__ __forceinline__ int element(const tamis_input<T> &in, bool inside, int i0, int,
-                                              int y, singles)
+
+/* Every step-th sample of row y from i0 and i1 on, as elements. */
+template <int K, typename T>
+static __device__ __forceinline__ void inside_row(typename ranked<T>::list::value *v,
+                                                  const tamis_input<T> &in, int i0, int i1,
+                                                  int step, int y)
 {
-    return inside ? ranked<T>::key(in.row(y)[i0]) : element_outside(&in, i0, y);
+    const T *first = in.row(y) + i0, *second = in.row(y) + i1;
+    typedef typename ranked<T>::list P;
+#pragma unroll
+    for (int j = 0; j < K; j++)
+        v[j] = element<T>(first[j * step], P::LANES == 2 ? second[j * step] : T(), P());
+}
+
+/* Likewise where the border is reached. All places first: the loads then do not wait for each
+ * other. */
+template <int K, typename T>
+static __device__ __forceinline__ void border_row(typename ranked<T>::list::value *v,
+                                                  const tamis_input<T> &in, int i0, int i1,
+                                                  int step, int y)
+{
+    typedef typename ranked<T>::list P;
+    const int row_of = tamis_index(in.border, y, in.h);
+    const T *row = in.row(min(max(row_of, in.top), in.bottom));
+    int at[P::LANES][K];
+#pragma unroll
+    for (int lane = 0; lane < P::LANES; lane++)
+#pragma unroll
+        for (int j = 0; j < K; j++)
+            at[lane][j] = sample_place(&in, (lane ? i1 : i0) + j * step, row_of < 0);
+#pragma unroll
+    for (int j = 0; j < K; j++) {
+        T s[2] = {T(), T()};
+#pragma unroll
+        for (int lane = 0; lane < P::LANES; lane++)
+            s[lane] = at[lane][j] < 0 ? (T)in.outside[-1 - at[lane][j]] : row[at[lane][j]];
+        v[j] = element<T>(s[0], s[1], P());
+    }
 }
 
 /* Medians of four windows of which the first begins at the sorted row `rows`; rows are `pitch`
@@ -205,6 +238,10 @@ template <typename P, int K> struct sort_tile {
                            : 16,
         ROWS = HEIGHT + K - 1,
         THREADS = 32 * HEIGHT / 4,
+        /* Of a multiprocessor at once: what registers have to make room for. */
+        BLOCKS = P::LANES == 1       ? 1
+                 : K == 7 || K == 13 ? 4
+                                     : 3,
         BYTES = ROWS * K * 32 * 4
     };
 };
@@ -220,7 +257,8 @@ template <int K> static __device__ __forceinline__ bool window_has_nan(const int
 }
 
 template <typename T, int K>
-__global__ void __launch_bounds__(sort_tile<typename ranked<T>::list, K>::THREADS)
+__global__ void __launch_bounds__(sort_tile<typename ranked<T>::list, K>::THREADS,
+                                  sort_tile<typename ranked<T>::list, K>::BLOCKS)
     sort_tiles(const __grid_constant__ sort_args<T> a)
 {
     typedef typename ranked<T>::list P;
@@ -243,9 +281,12 @@ __global__ void __launch_bounds__(sort_tile<typename ranked<T>::list, K>::THREAD
         int y = min(first + r, last);
         bool inside = columns && (unsigned)y < (unsigned)in.h;
         value v[K];
-#pragma unroll
-        for (int j = 0; j < K; j++)
-            v[j] = element<T>(in, inside, i0 + j * a.step, i1 + j * a.step, y, P());
+        if (!inside)
+            border_row<K>(v, in, i0, i1, a.step, y);
+        else if (a.step == 1)
+            inside_row<K>(v, in, i0, i1, 1, y);
+        else
+            inside_row<K>(v, in, i0, i1, a.step, y);
         sort<P, K>(v);
         if constexpr (P::LANES == 1)
             nans = nans || v[0] < ~ranked<float>::INFINITE || v[K - 1] > ranked<float>::INFINITE;
