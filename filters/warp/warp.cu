@@ -344,8 +344,9 @@ static tamis_status launch_area(const tamis_gpu_work *w, const tamis_node *node,
 static tamis_status launch_tiles(const tamis_gpu_work *w, const tamis_node *node, const void *state,
                                  tamis_gpu_fault *fault)
 {
+    const struct warp_coef *c = (const struct warp_coef *)node->coef;
     (void)state;
-    return warp_launch_tiles(w, (const struct warp_coef *)node->coef, fault);
+    return warp_is_pairs(w, c) ? warp_launch_pairs(w, c, fault) : warp_launch_tiles(w, c, fault);
 }
 
 static tamis_status prepare(tamis_gpu_prep *prep)

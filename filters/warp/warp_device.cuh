@@ -95,4 +95,9 @@ static __device__ __forceinline__ int warp_before(int64_t position, int *fractio
 tamis_status warp_launch_tiles(const tamis_gpu_work *w, const struct warp_coef *c,
                                tamis_gpu_fault *fault);
 
+/* warp_pairs.cu: linear of u8 by affine maps that do not shrink much; whether a launch is that. */
+bool warp_is_pairs(const tamis_gpu_work *w, const struct warp_coef *c);
+tamis_status warp_launch_pairs(const tamis_gpu_work *w, const struct warp_coef *c,
+                               tamis_gpu_fault *fault);
+
 #endif

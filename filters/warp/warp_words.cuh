@@ -167,7 +167,7 @@ template <int TAPS, int STEP> struct row_of {
 /* Four words each of RUN rows in a thread. */
 template <int TAPS, int STEP>
 static __device__ __forceinline__ void stage_run(const tamis_input<uint8_t> &in, const box &b,
-                                                 int c, int row, unsigned *to)
+                                                 int c, int row, uint4 *to)
 {
     const bool quads = STEP == 1 && TAPS == 2;
     const int x = b.x + c;
@@ -184,7 +184,7 @@ static __device__ __forceinline__ void stage_run(const tamis_input<uint8_t> &in,
             rows[0].pair();
         if (quads)
             rows[j + 1].pair();
-        *(uint4 *)(to + j * b.pitch) = rows[j].words(rows[quads ? j + 1 : j]);
+        to[j * (b.pitch / 4)] = rows[j].words(rows[quads ? j + 1 : j]);
     }
 }
 
@@ -215,7 +215,7 @@ static __device__ __forceinline__ void stage(const tamis_input<uint8_t> &in, con
         for (int i = threadIdx.x; i < b.groups * ((b.rows + RUN - 1) / RUN); i += THREADS) {
             int run = (int)__umulhi((unsigned)i, b.reciprocal), c = (i - run * b.groups) * 4;
             int row = min(run * RUN, b.rows - RUN); /* the last run has rows of the one before */
-            stage_run<TAPS, STEP>(in, b, c, row, source + row * b.pitch + c);
+            stage_run<TAPS, STEP>(in, b, c, row, (uint4 *)source + row * (b.pitch / 4) + c / 4);
         }
         return;
     }
