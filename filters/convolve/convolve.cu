@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "convolve_quads.cuh"
+#include "convolve_squares.cuh"
 
 /* Outputs of a thread: GROUPS times P beside each other, in Q rows; threads of a block; its tile.
  */
@@ -586,6 +587,22 @@ static tamis_status launch_terms(const tamis_gpu_work *w, const tamis_node *node
     return tamis_cuda_launched("convolve", fault);
 }
 
+/* Windows of small squares begin a fixed distance behind a multiple of four samples. */
+static tamis_status launch_direct(const tamis_gpu_work *w, const tamis_node *node,
+                                  const void *state, tamis_gpu_fault *fault)
+{
+    const struct convolve_coef *c = (const struct convolve_coef *)node->coef;
+    bool square =
+        c->dense && c->w == c->h && w->src_pitch == 1 && (w->shift_x - c->left + c->w / 2) % 4 == 0;
+    if (square && c->w == 3)
+        return launch_square<3>(w, c, fault);
+    if (square && c->w == 5)
+        return launch_square<5>(w, c, fault);
+    if (square && c->w == 7)
+        return launch_square<7>(w, c, fault);
+    return launch_dense<float, float>(w, node, state, fault);
+}
+
 template <int H, int WORDS>
 static tamis_status launch_march(const tamis_gpu_work *w, const tamis_node *node,
                                  tamis_gpu_fault *fault)
@@ -650,8 +667,8 @@ static tamis_status launch_product(const tamis_gpu_work *w, const tamis_node *no
                : launch_terms<T, int>(w, node, state, fault);
 }
 
-#define FLOAT_ROWS(T, type)                                                                        \
-    {"direct", type, 0, prepare_direct, nullptr, launch_dense<T, float>},                          \
+#define FLOAT_ROWS(T, type, launch)                                                                \
+    {"direct", type, 0, prepare_direct, nullptr, launch},                                          \
         {"separable", type, 0, prepare_terms, nullptr, launch_terms<T, float>},                    \
     {                                                                                              \
         "low_rank", type, 0, prepare_terms, nullptr, launch_terms<T, float>                        \
@@ -662,8 +679,12 @@ static tamis_status launch_product(const tamis_gpu_work *w, const tamis_node *no
         "whole_separable", type, 0, prepare_product, nullptr, launch_product<T>                    \
     }
 TAMIS_CUDA_KERNELS(convolve) = {
-    FLOAT_ROWS(uint8_t, TAMIS_U8),  FLOAT_ROWS(uint16_t, TAMIS_U16),
-    FLOAT_ROWS(int16_t, TAMIS_S16), FLOAT_ROWS(float, TAMIS_F32),
-    WHOLE_ROWS(uint8_t, TAMIS_U8),  WHOLE_ROWS(uint16_t, TAMIS_U16),
-    WHOLE_ROWS(int16_t, TAMIS_S16), {},
+    FLOAT_ROWS(uint8_t, TAMIS_U8, (launch_dense<uint8_t, float>)),
+    FLOAT_ROWS(uint16_t, TAMIS_U16, (launch_dense<uint16_t, float>)),
+    FLOAT_ROWS(int16_t, TAMIS_S16, (launch_dense<int16_t, float>)),
+    FLOAT_ROWS(float, TAMIS_F32, launch_direct),
+    WHOLE_ROWS(uint8_t, TAMIS_U8),
+    WHOLE_ROWS(uint16_t, TAMIS_U16),
+    WHOLE_ROWS(int16_t, TAMIS_S16),
+    {},
 };

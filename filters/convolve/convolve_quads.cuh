@@ -6,10 +6,11 @@
 
 #include "pixels.cuh"
 
+#include "convolve_columns.cuh"
 #include "convolve_finish.cuh"
 #include "convolve_kernel.h"
 
-enum { MARCH_THREADS = 128, MARCH_SIDE = 7, MARCH_WORDS = 2 };
+enum { MARCH_SIDE = 7, MARCH_WORDS = 2 };
 
 struct march_args {
     tamis_inputs<uint8_t> in;
@@ -22,45 +23,50 @@ struct march_args {
     bool aligned;
 };
 
-/* Samples i .. i+3 of a row, i a multiple of 4, wherever they are. */
-static __device__ __noinline__ unsigned march_word_outside(const tamis_input<uint8_t> &in, int i,
-                                                           int y)
+/* Words of a row that is not inside, or not all of it. */
+template <int COUNT>
+static __device__ __forceinline__ void march_gather(const march_columns<uint8_t, 4 * COUNT> &from,
+                                                    int row, unsigned (&w)[COUNT])
 {
-    unsigned w = 0;
-    for (int c = 3; c >= 0; c--)
-        w = w << 8 | in.sample(i + c, y);
-    return w;
+    if (row >= 0 && from.together) {
+#pragma unroll
+        for (int k = 0; k < COUNT; k++)
+            w[k] = ((const unsigned *)(from.in.row(row) + from.i))[k];
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < COUNT; k++) {
+        w[k] = 0;
+#pragma unroll
+        for (int c = 0; c < 4; c++)
+            w[k] |= (unsigned)from.get(row, 4 * k + c) << 8 * c;
+    }
 }
 
-/* COUNT words of H rows, i and y those of the first; rows after the last are as that. */
+/* COUNT words of H rows, y the first; rows after the last are as that. */
 template <int H, int COUNT>
-static __device__ __forceinline__ void march_load(const tamis_input<uint8_t> &in, int i, int y,
-                                                  int last, bool inside, bool aligned,
+static __device__ __forceinline__ void march_load(const march_columns<uint8_t, 4 * COUNT> &from,
+                                                  int y, int last, bool inside,
                                                   unsigned (&w)[H][COUNT])
 {
     if (inside) {
-        const char *row = in.data() + y * in.stride + i;
+        const char *row = from.in.data() + y * from.in.stride + from.i;
 #pragma unroll
         for (int s = 0; s < H; s++) {
 #pragma unroll
             for (int k = 0; k < COUNT; k++)
                 w[s][k] = ((const unsigned *)row)[k];
-            row += y + s < last ? in.stride : 0;
+            row += y + s < last ? from.in.stride : 0;
         }
         return;
     }
+    int row[H];
 #pragma unroll
-    for (int s = 0; s < H; s++) {
-        int v = min(y + s, last);
+    for (int s = 0; s < H; s++)
+        row[s] = from.row_of(min(y + s, last));
 #pragma unroll
-        for (int k = 0; k < COUNT; k++) {
-            int at = i + 4 * k;
-            if (aligned && at >= 0 && at + 4 <= in.w && v >= 0 && v < in.h)
-                w[s][k] = *(const unsigned *)(in.row(v) + at);
-            else
-                w[s][k] = march_word_outside(in, at, v);
-        }
-    }
+    for (int s = 0; s < H; s++)
+        march_gather<COUNT>(from, row[s], w[s]);
 }
 
 /* Four sums become samples. */
@@ -83,6 +89,7 @@ template <int H, int WORDS>
 __global__ void __launch_bounds__(MARCH_THREADS) march_quads(const __grid_constant__ march_args a)
 {
     const int COUNT = WORDS + 2; /* words that hold the windows of four outputs */
+    __shared__ int room[MARCH_SAMPLES][MARCH_THREADS];
     const tamis_input<uint8_t> &in = a.in.plane[blockIdx.y];
     int x =
         a.first + ((int)(blockIdx.x % (unsigned)a.tiles_x) * MARCH_THREADS + (int)threadIdx.x) * 4;
@@ -94,8 +101,8 @@ __global__ void __launch_bounds__(MARCH_THREADS) march_quads(const __grid_consta
     if (x >= end)
         return;
     int last_source = last - 1 + a.shift_y + H - 1;
-    bool inside =
-        a.aligned && i >= 0 && i + 4 * COUNT <= in.w && y + a.shift_y >= 0 && last_source < in.h;
+    march_columns<uint8_t, 4 * COUNT> from(in, i, a.aligned, room);
+    bool inside = from.together && y + a.shift_y >= in.top && last_source <= in.bottom;
     bool whole = a.aligned && x >= begin && x + 4 <= end;
     int64_t stride = a.out.stride[blockIdx.y];
     uint8_t *to = tamis_row<uint8_t>(a.out, blockIdx.y, y) + x;
@@ -109,8 +116,7 @@ __global__ void __launch_bounds__(MARCH_THREADS) march_quads(const __grid_consta
      * j for output row top + H - 1 - j. */
     for (int first = y + 1 - H; first < last; first += H) {
         unsigned rows[H][COUNT];
-        march_load<H, COUNT>(in, i, first + a.shift_y + H - 1, last_source, inside, a.aligned,
-                             rows);
+        march_load<H, COUNT>(from, first + a.shift_y + H - 1, last_source, inside, rows);
 #pragma unroll
         for (int s = 0; s < H; s++) {
             int top = first + s;
