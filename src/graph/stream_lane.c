@@ -89,22 +89,32 @@ static void run_frame_once(tamis_stream *s, tamis_stream_place *place, tamis_str
     pthread_mutex_lock(&s->mutex);
 }
 
+/* Gives back what runs there share; called with the mutex held, while none does run. */
+static void drop_shared(tamis_stream *s, tamis_stream_place *place)
+{
+    if (!place->device)
+        return;
+    for (tamis_stream_frame *f = s->first; f; f = f->after)
+        tamis_priv_shared_drop(place->device, &f->copies[place->index]);
+    tamis_priv_shared_drop(place->device, &place->guide);
+}
+
 /* A frame that lacked memory on a device may find enough when the others there are done. */
 static void run_frame(tamis_stream *s, tamis_stream_place *place, tamis_stream_frame *frame)
 {
-    int others = place->running++;
+    place->running++;
     run_frame_once(s, place, frame);
-    others |= place->running > 1;
     place->running--;
-    if (frame->result.status == TAMIS_ERR_MEMORY && others) {
+    if (frame->result.status == TAMIS_ERR_MEMORY && s->depth > 1) {
         place->starved++;
         pthread_cond_broadcast(&s->ready);
         while (place->running > 0)
             pthread_cond_wait(&s->ready, &s->mutex);
-        place->starved--;
+        drop_shared(s, place);
         place->running++;
         run_frame_once(s, place, frame);
         place->running--;
+        place->starved--;
     }
     pthread_cond_broadcast(&s->ready);
 }

@@ -415,7 +415,7 @@ static void test_little_memory(void **state)
     for (int depth = 1; depth <= 4; depth += 3) {
         tamis_stream_options o = {.depth = depth};
         assert_int_equal(tamis_stream_create(plan, &o, &stream), TAMIS_OK);
-        setenv("TAMIS_EMULATE_BYTES", depth == 1 ? "400000" : "90000", 1);
+        setenv("TAMIS_EMULATE_BYTES", depth == 1 ? "400000" : "100000", 1);
         run_stream(stream, &c, no_cuts);
         unsetenv("TAMIS_EMULATE_BYTES");
         tamis_stream_free(&stream);
