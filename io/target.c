@@ -39,17 +39,22 @@ static int open_nameless(const char *folder)
         return -1;
     }
     int fd = mkstemp(name);
-    if (fd >= 0)
+    if (fd >= 0) {
         unlink(name);
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
     return fd;
 }
 
-/* For formats that go back in what they wrote, when the target is a pipe. */
+/* For formats that go back in what they wrote, when the target is a pipe. /tmp is in memory on many
+ * systems, and files may be large. */
 static int open_spool(void)
 {
     const char *folder = getenv("TMPDIR");
     char name[1024];
-    int n = snprintf(name, sizeof name, "%s/", folder && *folder ? folder : "/tmp");
+    if (!folder || !*folder)
+        folder = access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
+    int n = snprintf(name, sizeof name, "%s/", folder);
     if (n < 0 || n >= (int)sizeof name) {
         errno = ENAMETOOLONG;
         return -1;

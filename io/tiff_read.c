@@ -244,6 +244,7 @@ static tamis_status go_to(tamis_reader *reader, int page)
     if (lane->page == page)
         return TAMIS_OK;
     lane->page = -1;
+    lane->row = 0; /* the directory is read anew, and with it strips from their start */
     lane->tiff.message[0] = 0;
     if (!TIFFSetSubDirectory(tif, s->offsets[page]))
         return tamis_priv_tiff_fail(reader, 0);

@@ -27,7 +27,8 @@ TAMIS_API tamis_status tamis_noise_estimate(tamis_ctx *ctx, const tamis_image *i
 
 /* The same of a picture that comes part by part, in bands from top to bottom that do not overlap;
  * the numbers are the same. max_bytes bounds the memory, of which a picture takes eight bytes for
- * every 256 samples; beyond it these lie in a temporary file. 0 = 64 MB.
+ * every 256 samples; beyond it these lie in a temporary file, but 34 rows of the picture are in
+ * memory in any case. 0 = 64 MB.
  * Errors: as above, WRITE (no room for the file), and those of the source. */
 TAMIS_API tamis_status tamis_noise_estimate_parts(tamis_ctx *ctx, tamis_format format, int32_t w,
                                                   int32_t h, const tamis_part_source *source,

@@ -46,7 +46,8 @@ typedef struct tamis_parts {
 
 /* Runs a plan part by part; the result has the bits that tamis_plan_run() would give. The next part
  * is read and the last one written while one is filtered, each by a thread of its own: calls of
- * `read` follow one another, and so do calls of `write`, but the two run at the same time.
+ * `read` follow one another, and so do calls of `write`, but the two run at the same time. A
+ * context of one thread does all by turns. Neither may run the same plan.
  *
  * Parts are bands as wide as the picture, or blocks where that needs less of the input, and
  * overlap in what they read as far as the plan needs; what the part before has read is kept. Where

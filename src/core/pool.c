@@ -263,6 +263,8 @@ static void renew_after_fork(tamis_pool *pool)
         pool->started = 0;
         pool->head = NULL;
         atomic_store(&pool->busy, 0);
+        if (atomic_load(&pool->has_key))
+            pthread_setspecific(pool->key, NULL);
         init_locks(pool);
         atomic_store(&pool->pid, me);
     }

@@ -57,7 +57,10 @@ tamis_status tamis_priv_spill_map(tamis_ctx *ctx, const char *what, size_t size,
     if (file < 0)
         return fail(ctx, what, size, errno);
     /* Without its room on the disk a write to memory could end the program. */
-    int error = posix_fallocate(file, 0, (off_t)size);
+    int error;
+    do
+        error = posix_fallocate(file, 0, (off_t)size);
+    while (error == EINTR);
     if (error) {
         close(file);
         return fail(ctx, what, size, error);

@@ -25,8 +25,9 @@ struct bands {
     const tamis_run_options *options;
     int32_t height;
     int count, devices, workers;
-    atomic_int stop, rows; /* rows: done */
-    pthread_mutex_t mutex; /* guards what follows */
+    atomic_int stop, rows;                            /* rows: done */
+    pthread_mutex_t mutex;                            /* guards what follows */
+    int starved[BANDS * MOST_WORKERS], starved_count; /* lacked memory beside others */
     tamis_status status;
     char text[sizeof(tamis_gpu_fault) + 32];
 };
@@ -137,6 +138,19 @@ static void fail(struct bands *b, tamis_status status, const char *device, const
     atomic_store(&b->stop, 1);
 }
 
+/* Bands of one device may take each other's memory: those that found too little go there again when
+ * the others are done. 0: there were no others. */
+static int put_aside(struct bands *b, int i)
+{
+    int can = b->workers > b->devices;
+    pthread_mutex_lock(&b->mutex);
+    can = can && b->starved_count < BANDS * MOST_WORKERS;
+    if (can)
+        b->starved[b->starved_count++] = i;
+    pthread_mutex_unlock(&b->mutex);
+    return can;
+}
+
 static void report(struct bands *b, int rows)
 {
     int done = atomic_fetch_add(&b->rows, rows) + rows;
@@ -157,6 +171,8 @@ static void run_one(struct worker *w, int i)
         tamis_priv_log(b->plan->ctx, TAMIS_LOG_DEBUG, "run: rows %d .. %d on %s", band.y,
                        band.y + band.h - 1, w->device->name);
     tamis_status status = tamis_priv_device_run_on(&s, b->src, band, b->dst, b->rect.x, b->rect.y);
+    if (status == TAMIS_ERR_MEMORY && put_aside(b, i))
+        return;
     if (status != TAMIS_OK)
         fail(b, status, w->device->name, s.fault.text);
     else if (w->is_caller && !tamis_priv_device_stopped(&s))
@@ -195,6 +211,18 @@ static void run_bands(struct bands *b, struct worker *workers)
     }
 }
 
+/* One after the other, by the caller's thread. */
+static void run_starved(struct bands *b, struct worker *workers)
+{
+    int lanes = b->workers;
+    b->workers = 1;
+    for (int k = 0; k < b->starved_count && !atomic_load(&b->stop); k++) {
+        struct worker *w = &workers[b->starved[k] % lanes];
+        w->is_caller = 1;
+        run_one(w, b->starved[k]);
+    }
+}
+
 /* The device of the images, or where none of them is on one, the next of the list by turns. */
 static struct tamis_device_plan *first_device(const tamis_plan *plan, const tamis_image *src)
 {
@@ -222,6 +250,7 @@ static void run(struct bands *b)
     }
     pthread_mutex_init(&b->mutex, NULL);
     run_bands(b, workers);
+    run_starved(b, workers);
     pthread_mutex_destroy(&b->mutex);
 }
 

@@ -283,8 +283,10 @@ static tamis_status start(struct many *m, struct lane *l, size_t first, int32_t 
     tamis_priv_held_drop(&l->s, &src);
     l->dsts = dst;
     l->count = status == TAMIS_OK ? n : 0;
-    if (status != TAMIS_OK)
+    if (status != TAMIS_OK) {
         tamis_priv_held_drop(&l->s, &l->result);
+        tamis_priv_held_drop(&l->s, &l->guide); /* it may be without memory, or not filled */
+    }
     return status;
 }
 
@@ -300,7 +302,8 @@ static tamis_status collect(struct many *m, struct lane *l)
     tamis_priv_held_drop(&l->s, &l->result);
     if (status == TAMIS_OK)
         status = backend->wait(l->s.device->gpu, l->s.stream, &l->s.fault);
-    report(m, l->count);
+    if (status == TAMIS_OK && !tamis_priv_device_stopped(&l->s))
+        report(m, l->count);
     l->count = 0;
     return noted(m, &l->s, status);
 }
@@ -314,7 +317,8 @@ static tamis_status run_alone(struct many *m, size_t i)
     tamis_status status = tamis_priv_device_run(m->plan, &m->srcs[i],
                                                 (tamis_rect){0, 0, dst->w, dst->h}, dst, &options);
     m->fault.text[0] = '\0';
-    report(m, 1);
+    if (status == TAMIS_OK)
+        report(m, 1);
     return status;
 }
 
@@ -324,6 +328,20 @@ static tamis_status collect_all(struct many *m, struct lanes *lanes, size_t turn
     for (int k = 0; k < lanes->count; k++, turn++)
         TAMIS_TRY(collect(m, &lanes->lane[turn % (size_t)lanes->count]));
     return TAMIS_OK;
+}
+
+/* Room for a picture that is to go alone; nothing is on its way. */
+static void drop_guides(struct lanes *lanes)
+{
+    for (int k = 0; k < lanes->count; k++) {
+        struct lane *l = &lanes->lane[k];
+        const struct tamis_device_plan *d = l->s.device;
+        tamis_gpu_fault fault; /* the lane's own is still to be told */
+        if (d->backend->enter(d->gpu, &fault) != TAMIS_OK)
+            continue;
+        tamis_priv_held_drop(&l->s, &l->guide);
+        d->backend->wait(d->gpu, l->s.stream, &fault);
+    }
 }
 
 /* While one stack is filtered the next comes and the last goes. */
@@ -338,6 +356,7 @@ static tamis_status run_here(struct many *m, struct lanes *lanes)
         tamis_status status = noted(m, &l->s, start(m, l, i, n));
         if (status == TAMIS_ERR_MEMORY) {
             TAMIS_TRY(collect_all(m, lanes, turn));
+            drop_guides(lanes);
             if (has_less(m, &l->s, n))
                 continue;
             m->most = 1;

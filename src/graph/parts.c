@@ -107,14 +107,27 @@ static size_t bound_of(const struct job *j)
     return bound;
 }
 
+static tamis_status too_little(const struct job *j, size_t smallest, size_t bound)
+{
+    char need[TAMIS_BYTES_TEXT], limit[TAMIS_BYTES_TEXT];
+    return tamis_priv_fail(
+        j->plan->ctx, TAMIS_ERR_LIMIT, "parts: the smallest need %s of memory, the limit leaves %s",
+        tamis_priv_bytes_print(smallest, need), tamis_priv_bytes_print(bound, limit));
+}
+
 /* Chooses sizes; where even small parts need too much of the input, after copying that to a file.
  */
 static tamis_status lay_out(struct job *j, tamis_stage *s)
 {
     size_t bound = bound_of(j), least, smallest;
-    char need[TAMIS_BYTES_TEXT], limit[TAMIS_BYTES_TEXT];
     if (tamis_priv_parts_layout(s, bound, &least))
         return TAMIS_OK;
+    if (j->parts->max_bytes || j->plan->ctx->max_bytes) {
+        tamis_stage bare = *s; /* as if all input were there: else copying it is in vain */
+        bare.feeds = NULL;
+        if (!tamis_priv_parts_layout(&bare, bound, &smallest))
+            return too_little(j, smallest, bound);
+    }
     for (int f = 0; s->feeds && f < TAMIS_FEED_COUNT; f++)
         TAMIS_TRY(spill_feed(j, &s->feeds[f]));
     if (tamis_priv_parts_layout(s, bound, &smallest))
@@ -122,9 +135,7 @@ static tamis_status lay_out(struct job *j, tamis_stage *s)
     if (!j->parts->max_bytes && !j->plan->ctx->max_bytes &&
         tamis_priv_parts_layout(s, smallest, &smallest))
         return TAMIS_OK;
-    return tamis_priv_fail(
-        j->plan->ctx, TAMIS_ERR_LIMIT, "parts: the smallest need %s of memory, the limit leaves %s",
-        tamis_priv_bytes_print(smallest, need), tamis_priv_bytes_print(bound, limit));
+    return too_little(j, smallest, bound);
 }
 
 static tamis_status walk(struct job *j, tamis_stage *s)

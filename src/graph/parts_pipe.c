@@ -199,7 +199,10 @@ static void *run_reader(void *arg)
     for (int64_t i = 0; i < p->stage->count; i++) {
         if (!wait_for(p, &p->made, i + 1 - TAMIS_PARTS_DEPTH))
             break;
-        report(p, &p->loaded, load(p, i));
+        tamis_ctx_occupy(ctx_of(p), 1);
+        tamis_status status = load(p, i);
+        tamis_ctx_occupy(ctx_of(p), -1);
+        report(p, &p->loaded, status);
     }
     return NULL;
 }
@@ -210,7 +213,10 @@ static void *run_writer(void *arg)
     for (int64_t i = 0; i < p->stage->count; i++) {
         if (!wait_for(p, &p->made, i + 1))
             break;
-        report(p, &p->stored, store(p, i));
+        tamis_ctx_occupy(ctx_of(p), 1);
+        tamis_status status = store(p, i);
+        tamis_ctx_occupy(ctx_of(p), -1);
+        report(p, &p->stored, status);
     }
     return NULL;
 }
@@ -229,8 +235,9 @@ static int start(pthread_t *thread, void *(*function)(void *), struct pipe *p)
 static void walk(struct pipe *p)
 {
     int64_t count = p->stage->count;
-    p->reader_runs = count > 1 && p->stage->feeds && start(&p->reader, run_reader, p);
-    p->writer_runs = count > 1 && p->stage->target && start(&p->writer, run_writer, p);
+    int several = count > 1 && tamis_ctx_threads(ctx_of(p)) > 1;
+    p->reader_runs = several && p->stage->feeds && start(&p->reader, run_reader, p);
+    p->writer_runs = several && p->stage->target && start(&p->writer, run_writer, p);
     for (int64_t i = 0; i < count; i++) {
         if (!p->reader_runs)
             report(p, &p->loaded, load(p, i));

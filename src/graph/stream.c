@@ -403,8 +403,10 @@ tamis_status tamis_stream_cancel(tamis_stream *stream)
         pthread_cond_wait(&stream->done, &stream->mutex);
     if (--stream->canceling == 0)
         __atomic_store_n(&stream->cancel, 0, __ATOMIC_RELAXED);
-    if (stream->last)
-        release(stream, stream->last);
+    for (tamis_stream_frame *f = stream->first; f; f = f->after)
+        if (is_released(stream, f))
+            drop_copies(stream, f);
+    retire(stream);
     pthread_cond_broadcast(&stream->done);
     pthread_mutex_unlock(&stream->mutex);
     return TAMIS_OK;

@@ -187,6 +187,23 @@ static void test_little_memory(void **state)
     test_picture_free(&have);
 }
 
+/* Several bands of one device that leave each other too little. */
+static void test_bands_share_memory(void **state)
+{
+    const tamis_format gray = test_format(TAMIS_U8, 1);
+    test_picture src, have;
+    (void)state;
+    test_picture_make(&src, gray, 32768, 1024, TEST_ROWS_TIGHT);
+    test_picture_fill(&src.image, TEST_FILL_NOISE, 12);
+    setenv("TAMIS_EMULATE_BYTES", "7000000", 1);
+    run_on("cuda:0", "", &src.image, 0, &have);
+    unsetenv("TAMIS_EMULATE_BYTES");
+    assert_non_null(strstr(log_text, "run: rows 512 .. 1023 on"));
+    assert_true(test_same(&src.image, &have.image));
+    test_picture_free(&src);
+    test_picture_free(&have);
+}
+
 /* Pictures that are on a device are filtered there. */
 static void test_there(void **state)
 {
@@ -231,8 +248,11 @@ int main(void)
     }
     setenv("TAMIS_EMULATE_DEVICES", "3", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bands),   cmocka_unit_test(test_large),
-        cmocka_unit_test(test_failure), cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_bands),
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_bands_share_memory),
         cmocka_unit_test(test_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

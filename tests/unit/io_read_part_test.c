@@ -234,15 +234,25 @@ static void large_strips(void **state)
                 data[k] = (uint8_t)(k / 1000 + (k % SIDE) / 64 + (size_t)plane);
             assert_true(TIFFWriteEncodedStrip(tif, (uint32_t)plane, data, SIDE * SIDE) > 0);
         }
+        assert_true(TIFFWriteDirectory(tif)); /* a small page after it */
+        TIFFSetField(tif, TIFFTAG_IMAGEWIDTH, 8);
+        TIFFSetField(tif, TIFFTAG_IMAGELENGTH, 1);
+        TIFFSetField(tif, TIFFTAG_BITSPERSAMPLE, 8);
+        TIFFSetField(tif, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+        assert_true(TIFFWriteEncodedStrip(tif, 0, data, 8) > 0);
         TIFFClose(tif);
         tamis_reader *reader;
         tamis_image whole;
+        tamis_file_info info;
         assert_ok(tamis_reader_open(io_ctx, io_path("large.tif"), NULL, &reader));
         assert_ok(tamis_reader_read(reader, 0, &whole, NULL));
         for (int32_t y = 0; y < SIDE; y += 1500)
             read_one(reader, 0, &whole,
                      (tamis_rect){y / 3, y, SIDE - y / 3, SIDE - y < 1500 ? SIDE - y : 1500});
         read_one(reader, 0, &whole, (tamis_rect){17, 100, 900, 50});
+        assert_ok(tamis_reader_info(reader, 1, &info)); /* in the middle of a strip */
+        assert_int_equal(info.w, 8);
+        read_one(reader, 0, &whole, (tamis_rect){17, 150, 900, 50});
         tamis_image_unref(&whole);
         tamis_reader_close(&reader);
     }
