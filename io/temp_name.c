@@ -40,6 +40,23 @@ void tamis_priv_temp_name(char *buf, size_t size, const char *folder, unsigned l
              stamp);
 }
 
+/* Whether a process is no more. One that its parent has not yet waited for still has its number. */
+static int is_gone(pid_t pid)
+{
+    char path[64], text[512];
+    if (kill(pid, 0) != 0)
+        return errno == ESRCH;
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 0;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    const char *name_end = strrchr(text, ')');
+    return name_end && (strncmp(name_end, ") Z", 3) == 0 || strncmp(name_end, ") X", 3) == 0);
+}
+
 /* Whether it is a name of ours whose process is no more. */
 static int is_left_over(const char *name, uint32_t here)
 {
@@ -48,8 +65,7 @@ static int is_left_over(const char *name, uint32_t here)
     unsigned long stamp;
     int end = 0;
     return sscanf(name, ".tamis-%8" SCNx32 "-%ld-%lx.tmp%n", &where, &pid, &stamp, &end) == 3 &&
-           end > 0 && name[end] == '\0' && where == here && pid > 0 && kill((pid_t)pid, 0) != 0 &&
-           errno == ESRCH;
+           end > 0 && name[end] == '\0' && where == here && pid > 0 && is_gone((pid_t)pid);
 }
 
 int tamis_folder_sweep(const char *folder)

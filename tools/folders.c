@@ -28,6 +28,13 @@ int tool_is_folder(const char *name)
     return stat(name, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* Reading a pipe or a device might never end. */
+static int is_irregular(const char *name)
+{
+    struct stat st;
+    return stat(name, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
 static int is_link(const char *name)
 {
     struct stat st;
@@ -62,6 +69,8 @@ static void take_entry(tool *t, const char *path, const char *base, const char *
         why = why_not_into(t, path);
     else if (!looks_like_picture(base))
         why = "not a picture by its name";
+    else if (is_irregular(path))
+        why = "no regular file";
     if (why) {
         tool_detail(t, "%s: left out, %s", path, why);
     } else if (folder) {

@@ -14,7 +14,9 @@ typedef struct tool_file {
     int done;         /* 1: a run before has done it */
     int ours;         /* 1: a run before has written, or begun to write, the output */
     int is_result;    /* 1: a run before has written it */
-    uint64_t size;    /* of the input, 0 when that cannot be said */
+    int over_found;   /* 1: the output was found as an input, and left out for its name */
+    int known;        /* 1: what follows can be said */
+    uint64_t size;    /* of the input */
     int64_t mtime_ns; /* when the input was changed last */
 } tool_file;
 

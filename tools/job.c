@@ -234,7 +234,9 @@ static void wait_for_room(tool_worker *worker, size_t bytes)
 
 void tool_worker_room(tool_worker *worker, const tamis_plan *plan, const tamis_file_info *info)
 {
-    wait_for_room(worker, bytes_of(plan, info));
+    size_t bytes = bytes_of(plan, info);
+    if (bytes > worker->held)
+        wait_for_room(worker, bytes);
 }
 
 static void give_room(tool_worker *worker)
@@ -362,6 +364,14 @@ static int is_hopeless(tamis_status status, const char *error)
            (strstr(error, strerror(ENOSPC)) || strstr(error, strerror(EDQUOT)));
 }
 
+/* Whether a text of the library begins with that name and a colon. */
+static int is_about(const char *error, const char *name, const char *stream)
+{
+    const char *shown = strcmp(name, "-") == 0 ? stream : name;
+    size_t length = strlen(shown);
+    return strncmp(error, shown, length) == 0 && error[length] == ':';
+}
+
 static void report_failure(tool_worker *worker, const tool_file *file, tamis_status status,
                            tool_report *report)
 {
@@ -371,7 +381,8 @@ static void report_failure(tool_worker *worker, const tool_file *file, tamis_sta
     if (is_hopeless(status, error))
         report->stop = tool_copy_text("there is no room left to write to");
     /* The library's texts about files name the file; those about parameters do not know it. */
-    int named = strstr(error, file->in) || strstr(error, file->out);
+    int named = is_about(error, file->in, "standard input") ||
+                is_about(error, file->out, "standard output");
     char hint[256] = "";
     if (status == TAMIS_ERR_UNSUPPORTED)
         tool_type_hint(worker, report, hint, sizeof(hint));
@@ -380,6 +391,14 @@ static void report_failure(tool_worker *worker, const tool_file *file, tamis_sta
                  worker->tool.options.max_memory);
     report->message = tool_print_text("%s%s%s%s", named ? "" : file->in, named ? "" : ": ",
                                       *error ? error : tamis_status_name(status), hint);
+}
+
+/* Whether the file can be read and written once more: nothing of it is lost by the first time. */
+static int can_repeat(const tool_file *file)
+{
+    struct stat st;
+    return strcmp(file->in, "-") != 0 && stat(file->in, &st) == 0 && S_ISREG(st.st_mode) &&
+           strcmp(file->out, "-") != 0 && (stat(file->out, &st) != 0 || S_ISREG(st.st_mode));
 }
 
 static void filter_file(tool_worker *worker, const tool_file *file, tool_report *report)
@@ -397,7 +416,7 @@ static void filter_file(tool_worker *worker, const tool_file *file, tool_report 
         return;
     }
     tamis_status status = do_file(worker, file, report);
-    if ((status == TAMIS_ERR_LIMIT || status == TAMIS_ERR_MEMORY) && report->pages == 0)
+    if ((status == TAMIS_ERR_LIMIT || status == TAMIS_ERR_MEMORY) && can_repeat(file))
         status = do_file_alone(worker, file, report);
     snprintf(report->device, sizeof(report->device), "%s", worker->device);
     if (status)

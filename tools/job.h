@@ -75,7 +75,7 @@ tamis_status tool_worker_pages(tool_worker *worker, tamis_reader *reader,
                                const tamis_file_info *info, tamis_writer *writer,
                                tool_report *report);
 
-/* Waits until the file's pictures may be in memory whole, where less had been asked for. */
+/* Waits until the page may be in memory whole, where less had been asked for. */
 void tool_worker_room(tool_worker *worker, const tamis_plan *plan, const tamis_file_info *info);
 
 /* The plan for pictures of this kind, to be given back with tool_plans_put(). */

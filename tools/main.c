@@ -61,13 +61,14 @@ static int64_t ns_since(const struct timespec *then)
     return (int64_t)(now.tv_sec - then->tv_sec) * 1000000000 + (now.tv_nsec - then->tv_nsec);
 }
 
-/* The first signal asks for a clean end, a second Ctrl-C for one at once. */
+/* The first signal asks for a clean end, a second one for one at once: a run that waits for its
+ * input does not see the first. Only of terminals that close it is not a wish. */
 static void on_signal(int number)
 {
     int error = errno;
     if (!interrupted)
         clock_gettime(CLOCK_MONOTONIC, &first_signal);
-    else if (number == SIGINT && ns_since(&first_signal) > SAME_SIGNAL_NS) {
+    else if (number != SIGHUP && ns_since(&first_signal) > SAME_SIGNAL_NS) {
         signal(number, SIG_DFL);
         raise(number);
     }
@@ -85,7 +86,7 @@ int tool_canceled(void)
     return __atomic_load_n(&interrupted, __ATOMIC_RELAXED);
 }
 
-/* Without SA_RESTART a read from a pipe or terminal is interrupted, too. A terminal that closes
+/* Files are read by threads that block signals, so these interrupt no read. A terminal that closes
  * ends the run as cleanly as Ctrl-C does, unless nohup had the signal ignored. */
 static void catch_signals(void)
 {

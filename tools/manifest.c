@@ -17,7 +17,7 @@
 
 struct tool_manifest {
     pthread_mutex_t mutex;
-    int fd;
+    int fd, cut; /* cut: 1 after a line that was not written whole */
     char *path;
     tool_recipe recipe;
 };
@@ -123,14 +123,15 @@ static json_t *new_line(const tool_manifest *m, const tool_file *file, const cha
     return o;
 }
 
-/* One call of write() for a line, so that one that is cut off is the last. */
+/* One call of write() for a line, so that one that is cut off is the last; should there be another
+ * one nonetheless, it begins on a line of its own. */
 static int write_line(tool_manifest *m, json_t *o)
 {
     char *text = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
-    char *line = tool_print_text("%s\n", text);
-    size_t done = 0, size = strlen(line);
     int error = 0;
     pthread_mutex_lock(&m->mutex);
+    char *line = tool_print_text("%s%s\n", m->cut ? "\n" : "", text);
+    size_t done = 0, size = strlen(line);
     while (done < size && !error) {
         ssize_t n = write(m->fd, line + done, size - done);
         if (n >= 0)
@@ -138,6 +139,7 @@ static int write_line(tool_manifest *m, json_t *o)
         else if (errno != EINTR)
             error = errno;
     }
+    m->cut = done > 0 ? done < size : m->cut;
     pthread_mutex_unlock(&m->mutex);
     free(line);
     free(text);
@@ -243,6 +245,18 @@ static int check_options(tool *t, const tool_files *files)
     return TOOL_OK;
 }
 
+/* Of files that have the name of a result only those that a run before has written are replaced. */
+static int check_originals(tool *t, const tool_files *files)
+{
+    for (size_t i = 0; t->options.overwrite && i < files->count; i++) {
+        const tool_file *file = &files->items[i];
+        if (file->over_found && !file->ours)
+            return tool_usage_error(t, "%s would be written over %s, which is an input, too",
+                                    file->in, file->out);
+    }
+    return TOOL_OK;
+}
+
 static int start(tool *t, tool_manifest *m, const char *path, tool_files *files)
 {
     int code = t->options.dry_run ? TOOL_OK : open_file(t, m->path, &m->fd);
@@ -252,6 +266,9 @@ static int start(tool *t, tool_manifest *m, const char *path, tool_files *files)
         size_t done = tool_resume(t, &m->recipe, path, files);
         if (done)
             tool_note(t, "%zu of %zu files are done already", done, files->count);
+        code = check_originals(t, files);
+        if (code)
+            return code;
     }
     if (m->fd >= 0 && end_last_line(m->fd) != 0)
         return fail_open(t, m->path, "write");

@@ -227,10 +227,22 @@ static int check_outputs_differ(tool *t, file_key *keys, size_t count)
     return TOOL_OK;
 }
 
+/* Two names of one file, a link and its aim, of which one is replaced while the other is read. */
+static int is_replaced_twin(const file_key *a, const file_key *b)
+{
+    return a->dev == b->dev && a->ino == b->ino &&
+           (tool_same_file(a->file->in, a->file->out) || tool_same_file(b->file->in, b->file->out));
+}
+
 /* An output may be its own input (and then needs --overwrite), but not that of another file. */
 static int check_no_input_lost(tool *t, file_key *keys, size_t count)
 {
     qsort(keys, count, sizeof(*keys), by_input);
+    for (size_t i = 1; i < count; i++) {
+        if (is_replaced_twin(&keys[i - 1], &keys[i]))
+            return tool_usage_error(t, "%s and %s are the same file", keys[i - 1].file->in,
+                                    keys[i].file->in);
+    }
     for (size_t i = 0; i < count; i++) {
         struct stat st;
         if (stat(keys[i].file->out, &st) != 0 ||
@@ -265,22 +277,27 @@ static void free_keys(file_key *keys, size_t count)
     free(keys);
 }
 
-/* Marks files that were found and are the results of others: those of a run before. */
+/* Marks files that were found and have the names of results of others: those of a run before. One
+ * that would be replaced by its own result is an original. */
 static size_t mark_results(tool *t, tool_files *files, char *marks)
 {
     file_key *keys = make_keys(files);
     size_t marked = 0;
     qsort(keys, files->count, sizeof(*keys), by_input);
     for (size_t i = 0; i < files->count; i++) {
-        const tool_file *file = &files->items[i];
+        tool_file *file = &files->items[i];
         struct stat st;
         if (stat(file->out, &st) != 0 || tool_same_file(file->in, file->out))
             continue;
         file_key wanted = {.dev = st.st_dev, .ino = st.st_ino};
         const file_key *hit = bsearch(&wanted, keys, files->count, sizeof(*keys), by_input);
-        if (!hit || !hit->file->found || marks[hit->file - files->items])
+        if (!hit || !hit->file->found || tool_same_file(hit->file->in, hit->file->out))
             continue;
-        tool_detail(t, "%s: left out, it is the result of %s", hit->file->in, file->in);
+        file->over_found = 1;
+        if (marks[hit->file - files->items])
+            continue;
+        tool_detail(t, "%s: left out, it has the name of the result of %s", hit->file->in,
+                    file->in);
         marks[hit->file - files->items] = 1;
         marked++;
     }
@@ -288,12 +305,16 @@ static size_t mark_results(tool *t, tool_files *files, char *marks)
     return marked;
 }
 
+/* With --overwrite a name is not enough, for an original would be lost: only a manifest can tell.
+ */
 static void leave_out_results(tool *t, tool_files *files)
 {
+    if (t->options.overwrite && !t->options.resume)
+        return;
     char *marks = tool_alloc(files->count);
     size_t kept = 0, marked = mark_results(t, files, marks);
     if (marked)
-        tool_note(t, "%zu files left out, for they are results of others%s", marked,
+        tool_note(t, "%zu files left out, for they have the names of results%s", marked,
                   t->options.verbose ? "" : " (-v names them)");
     for (size_t i = 0; i < files->count; i++) {
         if (marks[i])
@@ -323,6 +344,7 @@ static void look_at(tool_file *file)
     struct stat st;
     if (strcmp(file->in, "-") == 0 || stat(file->in, &st) != 0 || !S_ISREG(st.st_mode))
         return;
+    file->known = 1;
     file->size = (uint64_t)st.st_size;
     file->mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
 }

@@ -99,8 +99,6 @@ static tamis_status do_parts(pages *p, int number, const tamis_file_info *info,
         return status;
     status = tool_parts_page(p->worker, p->plan->plan, p->stack.reader, number, info, writer,
                              report, taken);
-    if (!*taken)
-        tool_worker_room(p->worker, p->plan->plan, info);
     if (*taken && !status && number == 0) {
         report->out = tamis_plan_format(p->plan->plan);
         tamis_plan_size(p->plan->plan, &report->out_w, &report->out_h);
@@ -113,7 +111,21 @@ static tamis_status do_page(pages *p, int number, const tamis_file_info *info, t
 {
     int taken;
     tamis_status status = do_parts(p, number, info, writer, report, &taken);
-    return status || taken ? status : do_whole(p, number, writer, report);
+    if (status || taken)
+        return status;
+    tool_worker_room(p->worker, p->plan->plan, info);
+    return do_whole(p, number, writer, report);
+}
+
+/* A new pyramid replaces the old one, but not a page that is alone in being said to be a copy. */
+static int has_whole_page(tamis_reader *reader, int count)
+{
+    tamis_file_info info;
+    for (int page = 0; page < count; page++) {
+        if (tamis_reader_info(reader, page, &info) == TAMIS_OK && !info.reduced)
+            return 1;
+    }
+    return 0;
 }
 
 tamis_status tool_worker_pages(tool_worker *worker, tamis_reader *reader,
@@ -122,12 +134,12 @@ tamis_status tool_worker_pages(tool_worker *worker, tamis_reader *reader,
 {
     tamis_status status = TAMIS_OK;
     pages p = {.worker = worker};
+    int skip = worker->tool.options.pyramid && has_whole_page(reader, info->pages);
     tool_stack_open(&p.stack, reader, info->pages);
     for (int page = 0; !status && page < info->pages; page++) {
         tamis_file_info now;
         status = tamis_reader_info(reader, page, &now);
-        /* A new pyramid replaces the old one. */
-        if (status || (now.reduced && worker->tool.options.pyramid))
+        if (status || (now.reduced && skip))
             continue;
         status = do_page(&p, page, &now, writer, report);
         report->pages += !status;

@@ -78,6 +78,18 @@ static tamis_status begin(const parts_page *p, const tamis_plan *plan)
     return status;
 }
 
+/* A run is bound to what it has asked for beside others, of which a writer that makes smaller
+ * copies wants a share; one that is alone may have what there is. */
+static size_t bound_of(const tool_worker *worker)
+{
+    const tool_options *o = &worker->tool.options;
+    if (!o->max_memory)
+        return 0;
+    if (o->pyramid)
+        return tool_parts_bytes(worker) / 2;
+    return worker->alone || worker->job->files->count == 1 ? 0 : tool_parts_bytes(worker);
+}
+
 /* Runs the plan between reader and writer. */
 static tamis_status run(parts_page *p, const tamis_plan *plan, const tamis_file_info *info,
                         int32_t block_w, int32_t block_h)
@@ -87,7 +99,8 @@ static tamis_status run(parts_page *p, const tamis_plan *plan, const tamis_file_
     tamis_plan_size(plan, &w, &h);
     tamis_parts parts = {
         .src = {read_part, p, info->block_w < info->w ? info->block_w : 0, info->block_h},
-        .dst = {write_part, p, block_w < w ? block_w : 0, block_h}};
+        .dst = {write_part, p, block_w < w ? block_w : 0, block_h},
+        .max_bytes = bound_of(p->worker)};
     tamis_run_options options = {.progress = tool_share_step,
                                  .progress_user = p->worker->share,
                                  .cancel = tool_cancel_flag(),

@@ -15,13 +15,14 @@ typedef struct entry {
     size_t line; /* its place among those read */
     uint64_t size;
     int64_t mtime_ns, output_size;
-    int wrote;   /* it has begun to write the result, or has written it */
-    int is_done; /* with this chain, these options and this version */
+    int started, wrote; /* it has begun to write the result; has written it */
+    int is_done;        /* with this chain, these options and this version */
 } entry;
 
 typedef struct entries {
     entry *items;
     size_t count, room, bad;
+    size_t first; /* of the manifest that is read */
 } entries;
 
 /* ---- reading */
@@ -71,7 +72,8 @@ static int read_entry(const json_t *o, const tool_recipe *recipe, entry *e)
                  .mtime_ns = number(o, "mtime_ns", 0),
                  .output_size = number(o, "output_size", -1)};
     int done = is_text(o, "outcome", "done");
-    e->wrote = done || is_text(o, "outcome", "started");
+    e->wrote = done;
+    e->started = is_text(o, "outcome", "started");
     e->is_done = done && is_text(o, "chain", recipe->chain) &&
                  is_text(o, "options", recipe->options) && is_text(o, "version", tamis_version());
     return e->input && e->output;
@@ -82,6 +84,16 @@ static void free_entry(entry *e)
     free(e->input);
     free(e->output);
     free(e->time);
+}
+
+/* Clocks are set back, but later lines are newer: within a manifest time does not fall. */
+static void keep_order(const entries *list, entry *e)
+{
+    const entry *before = list->count > list->first ? &list->items[list->count - 1] : NULL;
+    if (!before || strcmp(before->time, e->time) <= 0)
+        return;
+    free(e->time);
+    e->time = tool_copy_text(before->time);
 }
 
 static void read_line(entries *list, const char *text, const tool_recipe *recipe)
@@ -100,6 +112,7 @@ static void read_line(entries *list, const char *text, const tool_recipe *recipe
             list->room = list->room ? 2 * list->room : 256;
             list->items = tool_grow(list->items, list->room * sizeof(*list->items));
         }
+        keep_order(list, &e);
         e.line = list->count;
         list->items[list->count++] = e;
     }
@@ -114,6 +127,7 @@ static void read_manifest(tool *t, const char *path, const tool_recipe *recipe, 
     FILE *file = fopen(path, "r");
     if (!file)
         return;
+    list->first = list->count;
     while (getline(&line, &size, file) > 0) {
         if (line[0] != '\n')
             read_line(list, line, recipe);
@@ -188,13 +202,16 @@ static int by_output(const entry *a, const entry *b)
     return strcmp(a->output, b->output);
 }
 
-/* Whether a name is that of a result. */
+/* Whether a name is that of a result: it was written, or was being written when a run was cut off,
+ * since when nothing has been said of it. */
 static int is_result(const entries *list, char *name)
 {
     entry key = {.output = name};
     size_t i = bound(list, &key, by_output, 0);
     for (; i < list->count && strcmp(list->items[i].output, name) == 0; i++) {
-        if (list->items[i].wrote)
+        const entry *e = &list->items[i];
+        int newest = i + 1 == list->count || by_names(e, e + 1) != 0;
+        if (e->wrote || (e->started && newest))
             return 1;
     }
     return 0;
@@ -203,7 +220,7 @@ static int is_result(const entries *list, char *name)
 static int is_done(const entry *e, const tool_file *file)
 {
     struct stat st;
-    return e->is_done && file->mtime_ns && e->size == file->size && e->mtime_ns == file->mtime_ns &&
+    return e->is_done && file->known && e->size == file->size && e->mtime_ns == file->mtime_ns &&
            stat(file->out, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == e->output_size;
 }
 

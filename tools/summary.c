@@ -100,6 +100,8 @@ static void summarize(const summary *s, const char *stopped)
 {
     tool *t = s->tool;
     size_t count = s->job->files->count, rest = count - s->done - s->failed - s->skipped;
+    if (stopped && (count > 1 || !s->failed))
+        tool_error(t, "stopped early: %s", stopped);
     if (count < 2 || (!s->failed && !rest && !t->options.verbose))
         return;
     char *left = rest ? tool_print_text(", %zu not begun or not finished", rest) : NULL;
@@ -108,8 +110,6 @@ static void summarize(const summary *s, const char *stopped)
     free(left);
     for (size_t i = 0; i < s->failed; i++)
         tool_note(t, "  failed: %s", s->failures[i]);
-    if (stopped)
-        tool_error(t, "stopped early: %s", stopped);
     if (rest && s->job->manifest)
         tool_note(t, "the same command with --resume goes on");
 }

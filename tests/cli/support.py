@@ -61,6 +61,20 @@ def pgm_bytes(w, h, rows):
     return b"P5\n%d %d\n255\n" % (w, h) + b"".join(bytes(row) for row in rows)
 
 
+def tiff_bytes(pages):
+    """Pages of gray bytes, each (w, h, bytes, NewSubfileType), one strip a page."""
+    data = struct.pack("<2sHI", b"II", 42, 8)
+    for i, (w, h, samples, kind) in enumerate(pages):
+        strip = len(data) + 2 + 10 * 12 + 4
+        tags = ((254, kind), (256, w), (257, h), (258, 8), (259, 1), (262, 1), (273, strip),
+                (277, 1), (278, h), (279, w * h))
+        following = strip + w * h if i + 1 < len(pages) else 0
+        data += struct.pack("<H", len(tags))
+        data += b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags)
+        data += struct.pack("<I", following) + samples
+    return data
+
+
 class Case(unittest.TestCase):
     """A test in a folder of its own, where in.png lies."""
 

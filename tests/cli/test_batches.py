@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from support import TAMIS, Case, pattern, pgm_bytes, png_bytes
+from support import TAMIS, Case, pattern, pgm_bytes, png_bytes, tiff_bytes
 
 CHAIN = "median=ksize=3,gaussian=sigma=1"
 
@@ -99,6 +99,27 @@ class Workers(Batch):
         self.assertEqual(failed["in/m.pgm"]["code"], 8)
 
 
+    def test_pages_of_several_sizes(self):
+        """Small first pages say little of what the next ones take."""
+        pages = [(50, 40, bytes(2000), 0), (1500, 1000, bytes(1500000), 0)]
+        os.mkdir(self.path("many"))
+        for i in range(6):
+            self.write("many/m%d.tif" % i, tiff_bytes(pages))
+        os.mkdir(self.path("out"))
+        result = self.json("gaussian", "many", "-o", "out", "--jobs", "6", "--max_memory", "9M")
+        self.assertEqual([f["pages"] for f in result["files"]], [2] * 6)
+
+    def test_standard_input_is_read_once(self):
+        data = png_bytes(1000, 1000, 1, [os.urandom(1000) for _ in range(1000)])
+        run = self.tamis("gaussian", "-", "-o", "x.png", "--max_memory", "2M", data=data, code=8)
+        self.assertIn("the memory limit is", run.err)
+
+    def test_short_names_are_named(self):
+        self.write("n", self.read("in.png"))
+        run = self.tamis("gaussian", "n", "-o", "e.png", "--max_memory", "1K", code=8)
+        self.assertTrue(run.err.startswith("tamis: error: n: "), run.err)
+
+
 class Progress(Batch):
     def test_json_lines(self):
         run = self.run_into("out", "--progress", "json", "--jobs", "3")
@@ -145,5 +166,5 @@ class Interrupted(Batch):
             time.sleep(0.3)
             run.send_signal(signal.SIGINT)  # it waits for its input
             time.sleep(0.6)
-            run.send_signal(signal.SIGINT)
-            self.assertEqual(run.wait(20), -signal.SIGINT)
+            run.send_signal(signal.SIGTERM)
+            self.assertEqual(run.wait(20), -signal.SIGTERM)

@@ -2,7 +2,7 @@
 """Folders with folders in them, results among the inputs, shares of the inputs."""
 import os
 
-from support import Case, pattern, png_bytes
+from support import Case, pattern, pgm_bytes, png_bytes
 
 
 class Folders(Case):
@@ -100,12 +100,43 @@ class Results(Folders):
 
     def test_results_beside_the_inputs(self):
         template = "{dir}/{stem}_x{ext}"
-        self.tamis("gaussian", "in", "-o", template, "--recursive")
+        self.tamis("gaussian", "in", "-o", template, "--recursive", "--manifest", "m.jsonl")
         before = self.tree("in")
-        for more in ("--overwrite", "--skip_existing"):
-            run = self.tamis("gaussian", "in", "-o", template, "--recursive", more)
+        for more in (("--skip_existing",), ("--resume", "--manifest", "m.jsonl", "--overwrite")):
+            run = self.tamis("gaussian", "in", "-o", template, "--recursive", *more)
             self.assertIn("4 files left out", run.err)
             self.assertEqual(self.tree("in"), before)
+
+    def test_originals_with_the_names_of_results(self):
+        """Replaced only when a manifest says that they are results."""
+        template = "{dir}/{stem}_x{ext}"
+        self.write("in/a_x.png", b"an original")
+        for more in ((), ("--resume", "--manifest", "m.jsonl")):
+            run = self.tamis("gaussian", "in", "-o", template, "--overwrite", *more, code=2)
+            self.assertIn("in/a.png would be written over in/a_x.png", run.err)
+            self.assertEqual(self.read("in/a_x.png"), b"an original")
+
+    def test_originals_that_differ_by_extension(self):
+        self.write("in/a.pgm", pgm_bytes(9, 8, pattern(9, 8)))
+        before = self.read("in/a.png")
+        run = self.tamis("run", "", "in", "-o", "in", "--format", "png", "--overwrite", code=2)
+        self.assertIn("would both be written to in/a.png", run.err)
+        self.assertEqual(self.read("in/a.png"), before)
+
+    def test_names_of_one_file(self):
+        os.link(self.path("in/a.png"), self.path("in/link.png"))
+        os.symlink("z.png", self.path("in/y.png"))
+        before = self.read("in/a.png")
+        run = self.tamis("gaussian", "in", "--in_place", code=2)
+        self.assertIn("are the same file", run.err)
+        self.assertEqual(self.read("in/a.png"), before)
+        self.tamis("gaussian", "in", "-o", "out")
+
+    def test_pipes_are_left_out(self):
+        os.mkfifo(self.path("in/b.png"))
+        run = self.tamis("gaussian", "in", "-o", "out", "-v")
+        self.assertIn("in/b.png: left out, no regular file", run.err)
+        self.assertEqual(self.tree("out"), ["a.png", "z.png"])
 
 
 class Shards(Folders):

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from support import TAMIS, Case, pattern, pgm_bytes
+from support import TAMIS, Case, pattern, pgm_bytes, tiff_bytes
 
 W, H = 2100, 1500  # with its result more than half of the memory that is allowed
 FEW = ("--threads", "2", "--max-memory")  # each thread takes some
@@ -31,6 +31,19 @@ class ByParts(Case):
         for out, *options in ((".tif",), (".tif", "--tiff-tile", "64"), (".pgm",), (".npy",),
                               (".tif", "--tiff-tile", "48", "--pyramid", "--compression", "none")):
             self.compare("gaussian=sigma=3", out, *options)
+
+    def test_pyramid_within_little_memory(self):
+        """Smaller copies are made in the same memory, the same in a file of another order."""
+        self.write("big.ppm", b"P6\n5000 1500\n255\n" + random.Random(3).randbytes(15000) * 1500)
+        pyramid = ("--pyramid", "--level", "1", "--overwrite")
+        self.tamis("gaussian", "big.ppm", "-o", "out.tif", *pyramid)
+        self.tamis("run", "", "out.tif", "-o", "want.tif")
+        for memory in ("10M", "30M"):
+            file = self.json("gaussian", "big.ppm", "-o", "out.tif", *pyramid, *FEW,
+                             memory)["files"][0]
+            self.assertTrue(file["by_parts"])
+            self.tamis("run", "", "out.tif", "-o", "got.tif", "--overwrite")
+            self.assertEqual(self.read("got.tif"), self.read("want.tif"))
 
     def test_inputs(self):
         for options in (("--tiff-tile", "112"), ("--compression", "lzw"),
@@ -103,6 +116,12 @@ class Pyramids(Case):
         self.tamis("box", "in.pgm", "-o", "flat.tif", "--tiff-tile", "64")
         self.tamis("median", "flat.tif", "-o", "want.tif", "--pyramid", "--tiff-tile", "64")
         self.assertEqual(self.read("two.tif"), self.read("want.tif"))
+
+    def test_only_page_is_a_copy(self):
+        """NewSubfileType 1 on the one page there is."""
+        self.write("copy.tif", tiff_bytes([(150, 101, b"".join(pattern(150, 101)), 1)]))
+        self.tamis("median", "copy.tif", "-o", "out.tif", "--pyramid", "--tiff-tile", "32")
+        self.assertEqual(self.sizes("out.tif")[0][:2], (150, 101))
 
     def test_small_pictures_have_none(self):
         self.tamis("median", "in.png", "-o", "out.tif", "--pyramid")

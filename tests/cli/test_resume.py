@@ -133,6 +133,42 @@ class GoesOn(Resume):
         self.assertEqual(self.read("out/f01.pgm"), b"mine")
         self.assertEqual(self.run_on("--overwrite"), (1, self.COUNT - 1, 0))
 
+    def test_failed_files_are_not_ours(self):
+        """What was begun and has failed says nothing of the file that is there now."""
+        self.run_on()
+        lines = [x for x in self.lines() if not x["input"].endswith("f01.pgm")]
+        mine = [x for x in self.lines() if x["input"].endswith("f01.pgm")]
+        failed = dict(mine[1], outcome="failed", message="no")
+        self.write("out/f01.pgm", b"mine")
+        for story, code in (([mine[0], failed], 1), ([mine[0]], 0), ([mine[1], failed], 0)):
+            self.write("out/" + MANIFEST,
+                       b"".join(json.dumps(x).encode() + b"\n" for x in lines + story))
+            self.write("out/f01.pgm", b"mine")
+            self.run_on(code=code)
+            self.assertEqual(self.read("out/f01.pgm") == b"mine", code == 1)
+
+    def test_clock_set_back(self):
+        """The last line is the newest, whatever time it gives."""
+        self.run_on(chain="gaussian")
+        first = len(self.lines())
+        self.run_on(chain="box")
+        lines = self.lines()
+        for line in lines[first:]:
+            line["time"] = "2001" + line["time"][4:]
+        self.write("out/" + MANIFEST, b"".join(json.dumps(x).encode() + b"\n" for x in lines))
+        self.assertEqual(self.run_on(chain="box"), (0, self.COUNT, 0))
+
+    def test_files_of_1970(self):
+        os.utime(self.path("in/f01.pgm"), ns=(0, 0))
+        self.run_on()
+        self.assertEqual(self.run_on(), (0, self.COUNT, 0))
+
+    def test_stop_is_said_of_one_file(self):
+        self.tamis("run", "", "in.png", "-o", "q.png")
+        run = self.tamis("run", "", "in.png", "-o", "q.png", "--skip_existing", "--manifest",
+                         "/dev/full", code=4)
+        self.assertIn("stopped early: /dev/full: cannot write", run.err)
+
     def test_from_another_folder(self):
         self.run_on()
         run = self.tamis("run", CHAIN, self.path("in"), "-o", self.path("out"), "--recursive",
@@ -257,10 +293,10 @@ class Killed(Resume):
                                "m.jsonl", "-v")
             self.assertNotIn("removed", other.err)  # the other one runs
             run.send_signal(signal.SIGKILL)
-            run.wait()
-        self.write("in/a.pgm", self.read("in/f01.pgm"))
-        run = self.tamis("gaussian", "in/a.pgm", "-o", "out", "--resume", "-v")
-        self.assertIn("1 unfinished files", run.err)
+            os.waitid(os.P_PID, run.pid, os.WEXITED | os.WNOWAIT)  # a zombie is no more, either
+            self.write("in/a.pgm", self.read("in/f01.pgm"))
+            other = self.tamis("gaussian", "in/a.pgm", "-o", "out", "--resume", "-v")
+        self.assertIn("1 unfinished files", other.err)
         self.assertEqual(sorted(os.listdir(self.path("out"))), ["a.pgm", "f01.pgm", MANIFEST])
 
 
