@@ -68,8 +68,8 @@ const tool_option tool_option_table[] = {
     OPTION(tile, .kind = TOOL_SIZE, .min = 1, .max = 1 << 20, .arg = "WxH",
            .groups = TOOL_GROUP_FILTER, .doc = "size of the tiles; results do not depend on it"),
     OPTION(jobs, .kind = TOOL_INT, .min = 1, .max = 1024, .arg = "N", .groups = TOOL_GROUP_FILTER,
-           .doc = "files worked on at a time; default: as many as threads. Results, reports and "
-                  "their order do not depend on it"),
+           .doc = "files worked on at a time; default: as many as threads, two more with a GPU. "
+                  "Results, reports and their order do not depend on it"),
     OPTION(progress, .kind = TOOL_CHOICE, .choices = progress_names, .def = "auto",
            .groups = TOOL_GROUP_FILTER,
            .doc = "progress on standard error; auto shows a bar on a terminal"),

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -116,6 +117,22 @@ static int columns(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+/* Cuts a line to fit, between characters of UTF-8, and shows what would move the cursor as "?". */
+static void fit(char *line, size_t room)
+{
+    size_t length = strlen(line);
+    if (length > room) {
+        length = room;
+        while (length > 0 && ((unsigned char)line[length] & 0xC0) == 0x80)
+            length--;
+        line[length] = '\0';
+    }
+    for (char *c = line; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == 0x7F)
+            *c = '?';
+    }
+}
+
 /* What does not fit is cut off: the name stands last. */
 static void show_bar(tool_progress *p, const state *s)
 {
@@ -133,7 +150,8 @@ static void show_bar(tool_progress *p, const state *s)
             add(line, tool_print_text(", %ld:%02ld left", (long)s->left / 60, (long)s->left % 60));
     if (s->file != SIZE_MAX)
         line = add(line, tool_print_text(" %s", p->files->items[s->file].in));
-    fprintf(stderr, "\r%.*s\033[K", columns() - 1, line);
+    fit(line, (size_t)columns() - 1);
+    fprintf(stderr, "\r%s\033[K", line);
     fflush(stderr);
     free(line);
     p->tool->bar_shown = 1;

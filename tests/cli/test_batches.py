@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many files in one run: workers, order, failures among them, interruption, progress."""
+import fcntl
 import json
 import os
+import pty
 import signal
+import struct
 import subprocess
+import termios
 import time
 
 from support import TAMIS, Case, pattern, pgm_bytes, png_bytes, tiff_bytes
@@ -127,6 +131,24 @@ class Progress(Batch):
         self.assertEqual((last["finished"], last["files"], last["failed"]), (28, 28, 1))
         self.assertEqual(last["share"], 1)
         self.assertGreater(last["files_per_second"], 0)
+
+    def test_bar_stays_on_its_line(self):
+        """Whatever is in a name, and cut between characters."""
+        name = "a\nbc" + "\u00e9" * 60
+        os.mkfifo(self.path(name))
+        screen, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 24, 60, 0, 0))
+        with subprocess.Popen([TAMIS, "run", "", name, "-o", "x.png", "--progress", "bar"],
+                              cwd=self.dir, stderr=terminal) as run:
+            time.sleep(0.4)  # it waits for its input
+            self.write(name, self.read("in.png"))
+            self.assertEqual(run.wait(20), 0)
+        shown = os.read(screen, 4096).decode("utf-8")
+        os.close(screen)
+        os.close(terminal)
+        self.assertIn(" a?bc\u00e9\u00e9", shown)
+        self.assertNotIn("\n", shown)
+        self.assertLess(max(len(line.encode()) for line in shown.split("\r")), 60 + 3)
 
     def test_share_grows(self):
         self.write("in/z.pgm", pgm_bytes(1200, 1200, pattern(1200, 1) * 1200))
