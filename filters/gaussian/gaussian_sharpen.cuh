@@ -12,7 +12,7 @@ struct gaussian_end {
     float amount, threshold;
 };
 
-static gaussian_end gaussian_end_of(const struct gaussian_coef *c)
+static inline gaussian_end gaussian_end_of(const struct gaussian_coef *c)
 {
     return c->sharpen ? gaussian_end{true, c->sharpen->amount, c->sharpen->threshold}
                       : gaussian_end{false, 0, 0};
