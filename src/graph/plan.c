@@ -89,6 +89,14 @@ tamis_rect tamis_priv_segment_part(const tamis_plan *plan, const tamis_segment *
     return (tamis_rect){0, 0, part.w, part.h};
 }
 
+/* need() may answer a pixel more for a tile than for all of them together. */
+static tamis_box with_tiles(const tamis_step *s, tamis_box need)
+{
+    need.w += need.x + need.w < s->node.w;
+    need.h += need.y + need.h < s->node.h;
+    return need;
+}
+
 /* The part of what goes into step `first`, at or after the segment's first. */
 static tamis_rect need_from(const tamis_plan *plan, const tamis_segment *segment, int first,
                             tamis_rect part)
@@ -96,6 +104,8 @@ static tamis_rect need_from(const tamis_plan *plan, const tamis_segment *segment
     for (int k = segment->end - 1; k >= first; k--) {
         const tamis_step *s = &plan->steps[k];
         tamis_box box = tamis_priv_step_need(s, part);
+        if (s->node.need && !s->node.gather)
+            box = with_tiles(s, box);
         if (!s->node.gather)
             box = tamis_priv_fetch_origin(&s->fetch, box);
         part = (tamis_rect){(int32_t)box.x, (int32_t)box.y, box.w, box.h};
