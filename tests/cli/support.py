@@ -102,7 +102,7 @@ class Case(unittest.TestCase):
         surroundings = dict(os.environ, LC_ALL="C.UTF-8", TAMIS_DEVICE="cpu")
         surroundings.update(env or {})
         run = subprocess.run([TAMIS, *args], cwd=self.dir, input=data, capture_output=True,
-                             env=surroundings, timeout=120, check=False, **more)
+                             env=surroundings, timeout=600, check=False, **more)
         run.err = run.stderr.decode("utf-8", "replace")
         run.text = run.stdout.decode("utf-8", "replace")
         allowed = code if isinstance(code, tuple) else (code,)
