@@ -6,6 +6,7 @@
 
 #include "cpu/sample.h"
 #include "gaussian_kernel.h"
+#include "unsharp_kernel.h"
 
 static const char *const compat_names[] = {"none", "opencv", NULL};
 
@@ -255,12 +256,6 @@ static int round_down(int sum, int bits)
     return (sum + (1 << (bits - 1))) >> bits;
 }
 
-static float sharpened(const struct gaussian_sharpen *s, float in, float d)
-{
-    float small = d > s->threshold ? s->threshold : d < -s->threshold ? -s->threshold : d;
-    return fmaf(s->amount, d - small, in);
-}
-
 void tamis_priv_gaussian_u8_c(const tamis_tile *t, const void *coef, void *scratch)
 {
     const struct gaussian_coef *c = coef;
@@ -281,7 +276,7 @@ void tamis_priv_gaussian_u8_c(const tamis_tile *t, const void *coef, void *scrat
                 sum += c->x.q[j < 0 ? -j : j] * sums[i + j * t->step];
             if (c->sharpen) {
                 int d = (in[i] << GAUSSIAN_FRACTION) - round_down(sum, c->x.bits);
-                float out = sharpened(c->sharpen, in[i], (float)d / (1 << GAUSSIAN_FRACTION));
+                float out = unsharp_sample(c->sharpen, in[i], (float)d / (1 << GAUSSIAN_FRACTION));
                 tamis_priv_sample_put(TAMIS_U8, dst, i, out);
             } else {
                 dst[i] = (uint8_t)round_down(sum, c->x.bits + GAUSSIAN_FRACTION);
@@ -312,7 +307,7 @@ static void gaussian_16_c(const tamis_tile *t, const struct gaussian_coef *c, fl
             for (int j = 1; j <= c->x.radius; j++)
                 sum = fmaf(c->x.f[j], sums[i - j * t->step] + sums[i + j * t->step], sum);
             tamis_priv_sample_put(type, dst, i,
-                                  c->sharpen ? sharpened(c->sharpen, in, in - sum) : sum);
+                                  c->sharpen ? unsharp_sample(c->sharpen, in, in - sum) : sum);
         }
     }
 }
@@ -348,7 +343,7 @@ void tamis_priv_gaussian_f32_c(const tamis_tile *t, const void *coef, void *scra
                 sum += c->x.d[j] * ((double)sums[i - j * t->step] + sums[i + j * t->step]);
             dst[i] = (float)sum;
             if (c->sharpen)
-                dst[i] = sharpened(c->sharpen, in[i], in[i] - dst[i]);
+                dst[i] = unsharp_sample(c->sharpen, in[i], in[i] - dst[i]);
         }
     }
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unsharp.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "cpu/kernel.h"
@@ -12,6 +11,7 @@
 static void unsharp_c(const tamis_tile *t, const void *coef, void *scratch)
 {
     const unsharp_coef *k = coef;
+    const struct gaussian_sharpen sharpen = {k->amount, k->threshold};
     const tamis_kernel *const *table = tamis_priv_filter_gaussian.kernels;
     while (table[1]) /* the reference is the last */
         table++;
@@ -22,8 +22,7 @@ static void unsharp_c(const tamis_tile *t, const void *coef, void *scratch)
         float *dst = (float *)(void *)((char *)t->dst[0] + y * t->dst_stride[0]);
         for (int i = 0; i < t->w * t->step; i++) {
             float d = src[i] - smooth[(size_t)y * stride + (size_t)i];
-            float small = d > k->threshold ? k->threshold : d < -k->threshold ? -k->threshold : d;
-            dst[i] = fmaf(k->amount, d - small, src[i]);
+            dst[i] = unsharp_sample(&sharpen, src[i], d);
         }
     }
 }
@@ -75,7 +74,9 @@ static tamis_status plan_gaussian(const tamis_node *node, tamis_type type, tamis
     g.alpha = p->alpha;
     out->params = &g;
     out->in.type = out->out.type = type;
-    return tamis_priv_filter_gaussian.plan(out);
+    tamis_status status = tamis_priv_filter_gaussian.plan(out);
+    out->params = NULL; /* they end here */
+    return status;
 }
 
 /* The Gaussian with another end. */

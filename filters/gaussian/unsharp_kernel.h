@@ -2,9 +2,11 @@
 #ifndef UNSHARP_KERNEL_H
 #define UNSHARP_KERNEL_H
 
+#include <math.h>
 #include <string.h>
 
 #include "cpu/kernel.h"
+#include "gaussian_kernel.h"
 
 /* For Gaussians on a grid; direct sums have gaussian_coef. */
 typedef struct unsharp_coef {
@@ -12,6 +14,13 @@ typedef struct unsharp_coef {
     size_t (*gaussian_scratch)(const void *coef, int w, int h, int step);
     float amount, threshold;
 } unsharp_coef;
+
+/* The formula, for the references; d: the sample less the smoothed one. */
+static inline float unsharp_sample(const struct gaussian_sharpen *s, float in, float d)
+{
+    float small = d > s->threshold ? s->threshold : d < -s->threshold ? -s->threshold : d;
+    return fmaf(s->amount, d - small, in);
+}
 
 /* Samples from one row of the smoothed tile to the next. */
 static inline size_t unsharp_stride(int w, int step)

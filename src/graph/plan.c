@@ -104,10 +104,8 @@ static tamis_rect need_from(const tamis_plan *plan, const tamis_segment *segment
     for (int k = segment->end - 1; k >= first; k--) {
         const tamis_step *s = &plan->steps[k];
         tamis_box box = tamis_priv_step_need(s, part);
-        if (s->node.need && !s->node.gather)
-            box = with_tiles(s, box);
         if (!s->node.gather)
-            box = tamis_priv_fetch_origin(&s->fetch, box);
+            box = tamis_priv_fetch_origin(&s->fetch, s->node.need ? with_tiles(s, box) : box);
         part = (tamis_rect){(int32_t)box.x, (int32_t)box.y, box.w, box.h};
     }
     return part;
