@@ -6,7 +6,10 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 # The CUDA module: AUTO builds it where nvcc is found, which takes minutes; ON, OFF.
 CUDA ?= AUTO
-CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DTAMIS_CUDA=$(CUDA)
+# More options for CMake, such as -DTAMIS_WERROR=ON.
+FLAGS ?=
+CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DTAMIS_CUDA=$(CUDA) \
+ $(FLAGS)
 
 all: configure ## build everything into build/, installing nothing
 	cmake --build $(BUILD) -j $(JOBS)

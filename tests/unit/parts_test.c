@@ -273,7 +273,7 @@ static void watch(void *user, int64_t done, int64_t total)
     p->total = total;
     p->ends += done == total;
     if (++p->calls == p->cancel_at)
-        p->cancel = 1;
+        __atomic_store_n(&p->cancel, 1, __ATOMIC_RELAXED);
 }
 
 static void test_progress(void **state)
