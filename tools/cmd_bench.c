@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "bench.h"
-#include "metrics.h"
 #include "random.h"
+#include "rows.h"
 
 /* Slow filters are not run again once they have taken this long. */
 #define ENOUGH_SECONDS 5.0

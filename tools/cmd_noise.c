@@ -7,8 +7,8 @@
 
 #include "job.h"
 #include "json.h"
-#include "metrics.h"
 #include "random.h"
+#include "rows.h"
 
 /* Noise of one page, in sample units. */
 typedef struct noise {

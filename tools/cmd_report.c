@@ -58,14 +58,14 @@ static void print_table(tool_html *html, const report_row *rows, int count)
     for (int i = 0; i < count; i++) {
         const tool_comparison *r = &rows[i].result;
         fprintf(html->file, "<tr><td>%s</td>", rows[i].title);
-        print_number(html, "%.2f", tool_metrics_psnr(&r->metrics, r->peak));
-        print_number(html, "%.4f", tool_metrics_ssim(&r->metrics));
-        print_number(html, "%.6g", tool_metrics_mse(&r->metrics));
+        print_number(html, "%.2f", tamis_metrics_psnr(&r->metrics, r->peak));
+        print_number(html, "%.4f", tamis_metrics_ssim(&r->metrics));
+        print_number(html, "%.6g", tamis_metrics_mse(&r->metrics));
         print_number(html, "%.6g", r->metrics.max_abs);
         fputs("</tr>\n", html->file);
     }
     fprintf(html->file, "</table>\n<p>Data range %.6g. SSIM: %s.</p>\n", rows[0].result.peak,
-            TOOL_SSIM_VARIANT);
+            TAMIS_SSIM_VARIANT);
 }
 
 static int print_pictures(tool_html *html, const char *before, const char *after)
@@ -114,9 +114,10 @@ static int print_json(tool *t, const report_row *rows, int count)
         json_t *row = json_object();
         json_object_set_new(row, "a", tool_json_text(rows[i].a));
         json_object_set_new(row, "b", tool_json_text(rows[i].b));
-        json_object_set_new(row, "psnr", tool_json_number(tool_metrics_psnr(&r->metrics, r->peak)));
-        json_object_set_new(row, "ssim", tool_json_number(tool_metrics_ssim(&r->metrics)));
-        json_object_set_new(row, "mse", tool_json_number(tool_metrics_mse(&r->metrics)));
+        json_object_set_new(row, "psnr",
+                            tool_json_number(tamis_metrics_psnr(&r->metrics, r->peak)));
+        json_object_set_new(row, "ssim", tool_json_number(tamis_metrics_ssim(&r->metrics)));
+        json_object_set_new(row, "mse", tool_json_number(tamis_metrics_mse(&r->metrics)));
         json_object_set_new(row, "max_abs", tool_json_number(r->metrics.max_abs));
         json_array_append_new(list, row);
     }

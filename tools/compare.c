@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "job.h"
+#include "rows.h"
 
 /* A comparison at work. */
 typedef struct comparison {
@@ -101,7 +102,7 @@ static int compare_page(comparison *p, int page)
     if (!status)
         code = check_shapes(p, &a, &b);
     if (!status && !code)
-        tool_metrics_add(&p->result.metrics, &a, &b, page, p->result.peak);
+        status = tamis_metrics_add(p->tool->ctx, &a, &b, page, p->result.peak, &p->result.metrics);
     if (!status && !code && p->diff)
         status = write_diff(p, &a, &b);
     tamis_image_unref(&a);

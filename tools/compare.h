@@ -3,12 +3,13 @@
 #ifndef TOOL_COMPARE_H
 #define TOOL_COMPARE_H
 
-#include "metrics.h"
+#include <tamis/metrics.h>
+
 #include "tool.h"
 
 typedef struct tool_comparison {
     double peak; /* data range: --peak, else that of a's sample type */
-    tool_metrics metrics;
+    tamis_metrics metrics;
 } tool_comparison;
 
 /* Compares a with b; writes the differences to diff unless it is NULL. Returns an exit code, having

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "job.h"
-#include "metrics.h"
+#include "rows.h"
 
 /* A new file like path with a random ending, open for writing. mkstemp() makes it private; the page
  * gets the permissions that any new file would have. */

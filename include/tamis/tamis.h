@@ -11,6 +11,7 @@
 #include <tamis/filter.h>
 #include <tamis/graph.h>
 #include <tamis/image.h>
+#include <tamis/metrics.h>
 #include <tamis/parts.h>
 #include <tamis/stream.h>
 #include <tamis/threads.h>

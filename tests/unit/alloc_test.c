@@ -64,6 +64,9 @@ static tamis_status parts_once(work *w, tamis_ctx *ctx, const tamis_plan *plan)
     tamis_status status = test_parts_run(plan, &from, NULL, &to, 5000, NULL);
     if (status == TAMIS_OK)
         status = tamis_noise_estimate_parts(ctx, w->format, 33, 21, &source, 0, sigma);
+    tamis_metrics metrics = {0};
+    if (status == TAMIS_OK)
+        status = tamis_metrics_add(ctx, &w->src.image, &w->src.image, 0, 1, &metrics);
     return status;
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NULL in place of what must be there: refused with ARGUMENT, or nothing to see. */
+#include <math.h>
+
 #include "unit.h"
 
 /* The call is refused, and the context's message names the argument. */
@@ -86,9 +88,15 @@ static void images(void **state)
     refused(tamis_image_copy(ctx, &t.src, NULL), "image");
     double sigma[TAMIS_MAX_CHANNELS];
     tamis_part_source source = {0};
+    tamis_metrics metrics = {0};
     refused_silently(tamis_noise_estimate(NULL, &t.src, sigma));
     refused(tamis_noise_estimate(ctx, NULL, sigma), "image");
     refused(tamis_noise_estimate(ctx, &t.src, NULL), "sigma");
+    refused_silently(tamis_metrics_add(NULL, &t.src, &t.src, 0, 0, &metrics));
+    refused(tamis_metrics_add(ctx, NULL, &t.src, 0, 0, &metrics), "image");
+    refused(tamis_metrics_add(ctx, &t.src, NULL, 0, 0, &metrics), "image");
+    refused(tamis_metrics_add(ctx, &t.src, &t.src, 0, 0, NULL), "metrics");
+    assert_true(isnan(tamis_metrics_mse(NULL)) && isnan(tamis_metrics_ssim(NULL)));
     refused_silently(tamis_noise_estimate_parts(NULL, gray, 9, 7, &source, 0, sigma));
     refused(tamis_noise_estimate_parts(ctx, gray, 9, 7, NULL, 0, sigma), "source");
     refused(tamis_noise_estimate_parts(ctx, gray, 9, 7, &source, 0, sigma), "read");
