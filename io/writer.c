@@ -107,7 +107,7 @@ static const tamis_encoder *find_encoder(const char *format, const char *extensi
 }
 
 /* In lower case, whatever the locale: Turkish has another i for TIF. */
-static char *extension_of(const char *path)
+char *tamis_priv_extension(const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path;
@@ -213,7 +213,7 @@ tamis_status tamis_writer_open(tamis_ctx *ctx, const char *path, const tamis_wri
     writer->sink.fd = -1;
     writer->out_fd = -1;
     writer->name = malloc(strlen(name) + 1);
-    writer->extension = extension_of(path);
+    writer->extension = tamis_priv_extension(path);
     tamis_status status;
     if (writer->name && writer->extension) {
         strcpy(writer->name, name);

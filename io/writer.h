@@ -62,6 +62,9 @@ extern const tamis_encoder tamis_priv_encoder_png, tamis_priv_encoder_jpeg, tami
     tamis_priv_encoder_pnm, tamis_priv_encoder_pam, tamis_priv_encoder_pfm, tamis_priv_encoder_npy,
     tamis_priv_encoder_raw;
 
+/* A path's extension in lower case, "" for none; to be freed. NULL when there is no memory. */
+char *tamis_priv_extension(const char *path);
+
 /* Fails with "NAME: " and the text. */
 tamis_status tamis_priv_writer_fail(const tamis_writer *writer, tamis_status status,
                                     const char *format, ...) __attribute__((format(printf, 3, 4)));
