@@ -7,7 +7,9 @@
 
 #include "bytes.h"
 
-enum { BANDS = 4, BAND_BYTES = 64 << 10 };
+/* An eighth of a picture, at most 256 KiB, tells; what trying it costs is gained several times over
+ * where the answer is yes. */
+enum { BANDS = 4, BAND_BYTES = 64 << 10, PART = 8, LEAST_BYTES = 16 << 10 };
 
 /* Size of data after deflate; SIZE_MAX when that fails. */
 static size_t deflated_size(const uint8_t *data, size_t size, int level, int strategy)
@@ -30,9 +32,11 @@ static size_t deflated_size(const uint8_t *data, size_t size, int level, int str
 /* Bands of whole rows (or beginnings of rows), spread over the picture. Returns their size. */
 static size_t take_bands(tamis_rows *rows, uint8_t *out)
 {
-    size_t row = rows->bytes < BAND_BYTES ? rows->bytes : BAND_BYTES;
     int32_t h = rows->image->h;
-    int32_t per_band = (int32_t)(BAND_BYTES / row);
+    uint64_t part = rows->bytes * (uint64_t)h / (BANDS * PART);
+    size_t most = part < BAND_BYTES ? (size_t)part : BAND_BYTES;
+    size_t row = rows->bytes < most ? rows->bytes : most;
+    int32_t per_band = (int32_t)(most / row);
     size_t n = 0;
     for (int band = 0; band < BANDS; band++) {
         int32_t y = (int32_t)((int64_t)(h - 1) * band / BANDS);
@@ -53,8 +57,8 @@ static void subtract_left(const uint8_t *src, uint8_t *dst, size_t size, size_t 
 
 int tamis_priv_png_is_noisy(tamis_rows *rows)
 {
-    if (rows->bytes * (uint64_t)rows->image->h < (uint64_t)BANDS * BAND_BYTES)
-        return 0; /* small pictures are fast anyway */
+    if (rows->bytes * (uint64_t)rows->image->h < LEAST_BYTES)
+        return 0; /* fast anyway */
     uint8_t *bands = malloc(2 * (size_t)BANDS * BAND_BYTES);
     if (!bands)
         return 0;

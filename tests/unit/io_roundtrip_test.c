@@ -141,6 +141,43 @@ static void jpeg_is_close(void **state)
     }
 }
 
+/* As photos are: smooth, and the last bits noise. */
+static tamis_image photo(int32_t w, int32_t h)
+{
+    tamis_format format = {TAMIS_U8, 1, TAMIS_PACKED, TAMIS_ALPHA_NONE};
+    tamis_image image = io_picture(format, w, h, 3);
+    for (int32_t y = 0; y < h; y++) {
+        uint8_t *row = tamis_image_row(&image, 0, y);
+        for (int32_t x = 0; x < w; x++)
+            row[x] = (uint8_t)(40 + x / 4 + y / 3 + row[x] % 16);
+    }
+    return image;
+}
+
+static size_t png_size(const tamis_image *image, int level)
+{
+    tamis_write_options options = {.overwrite = 1, .level = level};
+    assert_ok(io_write(io_path("level.png"), &options, image, NULL));
+    io_bytes file = io_load(io_path("level.png"));
+    free(file.data);
+    return file.size;
+}
+
+/* Small ones, too: batches are made of them. */
+static void png_noise_is_written_fast(void **state)
+{
+    (void)state;
+    tamis_image small = photo(320, 240), least = photo(128, 128);
+    assert_true(png_size(&small, 0) != png_size(&small, 6));
+    assert_true(png_size(&small, 0) <= png_size(&small, 6) / 100 * 105);
+    assert_true(png_size(&least, 0) != png_size(&least, 6));
+    tamis_image_unref(&least);
+    least = photo(100, 100);
+    assert_int_equal(png_size(&least, 0), png_size(&least, 6));
+    tamis_image_unref(&least);
+    tamis_image_unref(&small);
+}
+
 /* Noise is written by run lengths, a pattern by repeated strings; both must come back. */
 static void png_levels(void **state)
 {
@@ -218,6 +255,7 @@ int main(void)
         cmocka_unit_test(strides_are_honored),
         cmocka_unit_test(jpeg_is_close),
         cmocka_unit_test(png_levels),
+        cmocka_unit_test(png_noise_is_written_fast),
         cmocka_unit_test(raw_samples),
         cmocka_unit_test(alpha_is_divided_out_where_files_are_straight),
     };
