@@ -9,31 +9,47 @@
 extern "C" {
 #endif
 
-/* The standard deviation of the noise in each channel of a picture, in sample units, without a
- * clean original: sigma[c] for channel c, 0 for alpha.
+/* The noise of one channel. */
+typedef struct tamis_noise {
+    double sigma;    /* standard deviation of what is white and normal, over the whole picture, in
+                        sample units */
+    double slope;    /* its variance at the level x is slope * x + offset: slope > 0 where noise */
+    double offset;   /* grows with brightness, as photons' does, else 0 and sigma squared */
+    double impulses; /* share of the samples that stand at an end of the range and do not belong
+                        there ("salt and pepper"), 0 .. 1 */
+} tamis_noise;
+
+/* How much noise is in each channel of a picture, without a clean original: noise[c] for channel
+ * c; all 0 for alpha and for channels that the picture does not have.
  *
- * Method. A second difference across and down, [1 -2 1] by [1 -2 1] divided by 6, removes smooth
- * content and keeps the level of white noise (Immerkaer 1996). Its root mean square is taken in
- * blocks of 16x16 pixels; blocks where more than a fiftieth of the samples lie at the ends of the
- * type's range, or hold NaN or infinity, do not count unless there are none else. Most blocks of
- * most pictures hold texture too, so the tenth percentile of the blocks is taken, divided by what
- * it is for noise alone. Pictures that are texture all over are overestimated; noise that
- * neighboring pixels share (JPEG, demosaicing, scaling) is underestimated.
+ * Method. The picture is cut into blocks of 8x8 samples, each taken apart by a cosine transform
+ * (N. Ponomarenko et al. 2007; M. Colom, A. Buades 2013). Slow waves hold the picture, quick ones
+ * noise alone where there is no texture; in white noise the two know nothing of each other. So the
+ * blocks with the weakest slow waves are taken (the weakest hundredth, and all that are as weak as
+ * noise would leave them), and the median of their quick waves' energy is the variance. The same in
+ * groups of blocks that are about equally bright gives the slope and the offset, by a fit that
+ * groups full of texture have little part in; a slope that explains little is reported as 0.
+ * Samples at the ends of the type's range (0 and 1 for floats), in blocks that are otherwise flat
+ * and far from these ends, are impulses. More than one such sample does not count in its block.
  *
- * Errors: ARGUMENT (an image smaller than 3x3), MEMORY. Thread-safe; the result does not depend on
- * the number of threads. */
+ * Blocks lie across those of JPEG, which leaves out quick waves in its own. Pictures that are
+ * texture all over are overestimated; noise that neighboring pixels share (what JPEG or scaling has
+ * left of it, demosaicing) is underestimated. Impulses inside the range are not found,
+ * nor those in pictures that are dark or bright all over; pictures under 8 pixels give a guess. Of
+ * pictures beyond 16 million pixels a regular selection of blocks is looked at.
+ *
+ * Errors: ARGUMENT, MEMORY. Thread-safe; the result does not depend on the number of threads. */
 TAMIS_API tamis_status tamis_noise_estimate(tamis_ctx *ctx, const tamis_image *image,
-                                            double sigma[TAMIS_MAX_CHANNELS]);
+                                            tamis_noise noise[TAMIS_MAX_CHANNELS]);
 
 /* The same of a picture that comes part by part, in bands from top to bottom that do not overlap;
- * the numbers are the same. max_bytes bounds the memory, of which a picture takes eight bytes for
- * every 256 samples; beyond it these lie in a temporary file, but 34 rows of the picture are in
- * memory in any case. 0 = 64 MB.
- * Errors: as above, WRITE (no room for the file), and those of the source. */
+ * the numbers are the same. Of large pictures only some rows are read. max_bytes bounds the memory
+ * for a band, which has 8 rows at least; 0 = 64 MB. Besides, a channel takes up to 4 MB.
+ * Errors: as above, and those of the source. */
 TAMIS_API tamis_status tamis_noise_estimate_parts(tamis_ctx *ctx, tamis_format format, int32_t w,
                                                   int32_t h, const tamis_part_source *source,
                                                   size_t max_bytes,
-                                                  double sigma[TAMIS_MAX_CHANNELS]);
+                                                  tamis_noise noise[TAMIS_MAX_CHANNELS]);
 
 #ifdef __cplusplus
 }

@@ -58,6 +58,20 @@ class Depth(Case):
                       self.tamis("estimate", "flat.png").text)
         self.assertIn("missing.png", self.tamis("estimate", "missing.png", code=3).err)
 
+    def test_noise_of_other_kinds_is_found_again(self):
+        slope = [bytes(30 + x * 2 // 5 for x in range(500))] * 400
+        self.write("slope.png", png_bytes(500, 400, 1, slope))
+        self.tamis("noise", "slope.png", "-o", "photons.png", "--kind", "poisson", "--amount",
+                   "400")
+        self.tamis("noise", "slope.png", "-o", "pepper.png", "--kind", "saltpepper", "--amount",
+                   "0.04")
+        text = self.tamis("estimate", "photons.png", "pepper.png").text
+        self.assertRegex(text, r"photons.png: .*; growing with brightness: variance 0\.6")
+        self.assertRegex(text, r"pepper.png: .*; impulses in (3\.[6-9]|4).*% of the samples")
+        page = self.json("estimate", "photons.png")["files"][0]["pages"][0]
+        self.assertAlmostEqual(page["slope"][0], 255 / 400, delta=0.06)
+        self.assertLess(page["impulses"][0], 0.002)
+
     def test_alpha_does_not_bleed(self):
         red_outside = [bytes([255, 0, 0, 0]) * 2 + bytes([255, 255, 255, 255]) * 2] * 4
         self.write("a.png", png_bytes(4, 4, 4, red_outside))

@@ -60,10 +60,10 @@ static tamis_status parts_once(work *w, tamis_ctx *ctx, const tamis_plan *plan)
     test_store from = {.ctx = ctx, .image = &w->src.image};
     test_store to = {.ctx = ctx, .image = &w->dst.image};
     tamis_part_source source = {.read = test_store_read, .user = &from};
-    double sigma[TAMIS_MAX_CHANNELS];
+    tamis_noise noise[TAMIS_MAX_CHANNELS];
     tamis_status status = test_parts_run(plan, &from, NULL, &to, 5000, NULL);
     if (status == TAMIS_OK)
-        status = tamis_noise_estimate_parts(ctx, w->format, 33, 21, &source, 0, sigma);
+        status = tamis_noise_estimate_parts(ctx, w->format, 33, 21, &source, 0, noise);
     tamis_metrics metrics = {0};
     if (status == TAMIS_OK)
         status = tamis_metrics_add(ctx, &w->src.image, &w->src.image, 0, 1, &metrics);

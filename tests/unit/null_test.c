@@ -86,20 +86,20 @@ static void images(void **state)
     refused_silently(tamis_image_copy(NULL, &t.src, &t.dst));
     refused(tamis_image_copy(ctx, NULL, &t.dst), "image");
     refused(tamis_image_copy(ctx, &t.src, NULL), "image");
-    double sigma[TAMIS_MAX_CHANNELS];
+    tamis_noise noise[TAMIS_MAX_CHANNELS];
     tamis_part_source source = {0};
     tamis_metrics metrics = {0};
-    refused_silently(tamis_noise_estimate(NULL, &t.src, sigma));
-    refused(tamis_noise_estimate(ctx, NULL, sigma), "image");
-    refused(tamis_noise_estimate(ctx, &t.src, NULL), "sigma");
+    refused_silently(tamis_noise_estimate(NULL, &t.src, noise));
+    refused(tamis_noise_estimate(ctx, NULL, noise), "image");
+    refused(tamis_noise_estimate(ctx, &t.src, NULL), "noise");
     refused_silently(tamis_metrics_add(NULL, &t.src, &t.src, 0, 0, &metrics));
     refused(tamis_metrics_add(ctx, NULL, &t.src, 0, 0, &metrics), "image");
     refused(tamis_metrics_add(ctx, &t.src, NULL, 0, 0, &metrics), "image");
     refused(tamis_metrics_add(ctx, &t.src, &t.src, 0, 0, NULL), "metrics");
     assert_true(isnan(tamis_metrics_mse(NULL)) && isnan(tamis_metrics_ssim(NULL)));
-    refused_silently(tamis_noise_estimate_parts(NULL, gray, 9, 7, &source, 0, sigma));
-    refused(tamis_noise_estimate_parts(ctx, gray, 9, 7, NULL, 0, sigma), "source");
-    refused(tamis_noise_estimate_parts(ctx, gray, 9, 7, &source, 0, sigma), "read");
+    refused_silently(tamis_noise_estimate_parts(NULL, gray, 9, 7, &source, 0, noise));
+    refused(tamis_noise_estimate_parts(ctx, gray, 9, 7, NULL, 0, noise), "source");
+    refused(tamis_noise_estimate_parts(ctx, gray, 9, 7, &source, 0, noise), "read");
     drop(&t);
 }
 
