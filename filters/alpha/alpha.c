@@ -114,6 +114,7 @@ const tamis_filter tamis_priv_filter_alpha = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .params_size = sizeof(struct tamis_alpha_change),
+    .traits = TAMIS_TRAIT_COLOR,
     .max_inputs = 1,
     .plan = plan,
     .kernels = kernels,

@@ -204,13 +204,15 @@ static const char *const compat_names[] = {"none", "opencv", NULL};
 #define MAX_KSIZE 513
 
 static const tamis_param params[] = {
-    TAMIS_PARAM(bilateral, sigma_space, .def = 3, .min = 0.1, .max = MAX_SIGMA, .unit = "px",
+    TAMIS_PARAM(bilateral, sigma_space, .def = 3, .min = 0.1, .max = MAX_SIGMA,
+                .scales = TAMIS_SCALES_BOTH, .unit = "px",
                 .doc = "standard deviation of the Gaussian of the distance in the picture"),
     TAMIS_PARAM(bilateral, sigma_color, .def = 100 * 30 / 255.0, .min = 1e-9, .max = 1e9,
                 .percent = 1, .unit = "levels",
                 .doc = "standard deviation of the Gaussian of the difference in value; two to "
                        "three times that of the noise"),
-    TAMIS_PARAM(bilateral, ksize, .def = 0, .min = 0, .max = MAX_KSIZE, .unit = "px", .odd = 1,
+    TAMIS_PARAM(bilateral, ksize, .def = 0, .min = 0, .max = MAX_KSIZE, .scales = TAMIS_SCALES_BOTH,
+                .unit = "px", .odd = 1,
                 .doc = "width and height of the window; 0 = 2 * ceil(2 * sigma_space) + 1"),
     TAMIS_PARAM(bilateral, color, .def = TAMIS_BILATERAL_JOINT, .max = TAMIS_BILATERAL_LUMA,
                 .choices = color_names, .unit = "",
@@ -431,13 +433,13 @@ static tamis_status plan(tamis_node *node)
         return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "bilateral: out of memory");
     node->border = b->border;
     TAMIS_TRY(plan_window(node, b, k));
-    node->border_value = tamis_value_resolve(b->border_value, node->in.type);
+    node->border_value = tamis_priv_node_value(node, b->border_value);
     /* A window of one pixel must change none, not even the color of a clear one. */
     node->alpha = k->rx + k->ry == 0 ? TAMIS_ALPHA_MODE_STRAIGHT : b->alpha;
     node->work = tamis_priv_node_work(node);
     TAMIS_TRY(plan_color(node, b, k));
 
-    double sigma = tamis_value_resolve(b->sigma_color, node->in.type);
+    double sigma = tamis_priv_node_value(node, b->sigma_color);
     k->range = 0.5 / (sigma * sigma);
     k->log2_range = (float)(k->range / log(2));
     node->tile_w = 512;

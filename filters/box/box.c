@@ -10,11 +10,14 @@
 #define SUMS_MAX 0x1p25 /* bytes of column sums of floats that a thread may keep */
 
 static const tamis_param params[] = {
-    TAMIS_PARAM(struct tamis_box, ksize, .def = 3, .min = 1, .max = SIDE_MAX, .unit = "px",
+    TAMIS_PARAM(struct tamis_box, ksize, .def = 3, .min = 1, .max = SIDE_MAX,
+                .scales = TAMIS_SCALES_BOTH, .unit = "px",
                 .doc = "window, odd or even: one number, or width x height"),
-    TAMIS_PARAM(struct tamis_box, anchor_x, .def = -1, .min = 0, .max = SIDE_MAX - 1, .unit = "px",
+    TAMIS_PARAM(struct tamis_box, anchor_x, .def = -1, .min = 0, .max = SIDE_MAX - 1,
+                .scales = TAMIS_SCALES_X, .unit = "px",
                 .doc = "column of the window that lies on the pixel; auto: half its width"),
-    TAMIS_PARAM(struct tamis_box, anchor_y, .def = -1, .min = 0, .max = SIDE_MAX - 1, .unit = "px",
+    TAMIS_PARAM(struct tamis_box, anchor_y, .def = -1, .min = 0, .max = SIDE_MAX - 1,
+                .scales = TAMIS_SCALES_Y, .unit = "px",
                 .doc = "row of the window that lies on the pixel; auto: half its height"),
     TAMIS_PARAM_BORDER(struct tamis_box),
     TAMIS_PARAM_ALPHA(struct tamis_box),
@@ -141,7 +144,7 @@ static tamis_status plan(tamis_node *node)
     node->stage = "mean";
     node->coef = c;
     node->border = p->border;
-    node->border_value = tamis_value_resolve(p->border_value, node->in.type);
+    node->border_value = tamis_priv_node_value(node, p->border_value);
     /* A window of one sample must change none, not even the color of a clear pixel. */
     node->alpha = c->n == 1 ? TAMIS_ALPHA_MODE_STRAIGHT : p->alpha;
     node->work = tamis_priv_node_work(node);

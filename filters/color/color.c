@@ -44,8 +44,10 @@ static void ycbcr_storage(const tamis_node *node, double scale[2], double offset
 {
     const struct tamis_color *p = node->params;
     tamis_type type = node->in.type;
-    double range = tamis_type_range(type);
-    double unit = type == TAMIS_U16 ? 256 : type == TAMIS_U8 ? 1 : 1 / 255.0; /* of 8-bit video */
+    double range = node->range;
+    double unit = type == TAMIS_U16  ? (range + 1) / 256
+                  : type == TAMIS_U8 ? 1
+                                     : 1 / 255.0; /* of 8-bit video */
     int is_float = type == TAMIS_F32 || type == TAMIS_F16;
     int limited = p->range == TAMIS_COLOR_LIMITED;
     scale[0] = limited ? 219 * unit : range;
@@ -57,7 +59,7 @@ static void ycbcr_storage(const tamis_node *node, double scale[2], double offset
 static affine rgb_to_ycbcr(const tamis_node *node)
 {
     const struct tamis_color *p = node->params;
-    double w[3], scale[2], offset[2], range = tamis_type_range(node->in.type);
+    double w[3], scale[2], offset[2], range = node->range;
     affine a;
     weights(p->matrix, w);
     ycbcr_storage(node, scale, offset);
@@ -74,7 +76,7 @@ static affine rgb_to_ycbcr(const tamis_node *node)
 static affine ycbcr_to_rgb(const tamis_node *node)
 {
     const struct tamis_color *p = node->params;
-    double w[3], scale[2], offset[2], range = tamis_type_range(node->in.type);
+    double w[3], scale[2], offset[2], range = node->range;
     affine a;
     weights(p->matrix, w);
     ycbcr_storage(node, scale, offset);
@@ -354,7 +356,7 @@ static tamis_status plan(tamis_node *node)
         return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "color: out of memory");
     k->inputs = from == TAMIS_COLOR_GRAY ? 1 : 3;
     k->outputs = p->to == TAMIS_COLOR_GRAY ? 1 : 3;
-    k->range = tamis_type_range(node->in.type);
+    k->range = node->range;
     plan_matrix(node, k, from, p->to);
     plan_lab(node, k);
     node->stage = from == p->to              ? "copy"
@@ -381,6 +383,7 @@ const tamis_filter tamis_priv_filter_color = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .params_size = sizeof(struct tamis_color),
+    .traits = TAMIS_TRAIT_COLOR,
     .max_inputs = 1,
     .plan = plan,
     .kernels = kernels,

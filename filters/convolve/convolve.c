@@ -95,7 +95,7 @@ static tamis_status read_kernel(tamis_node *node, struct convolve_wish *k)
     k->divisor = p->divisor;
     if (k->divisor < 0) /* a sum of decimals that is meant to be 0 is not quite */
         k->divisor = fabs(k->sum) > 1e-9 * magnitude ? k->sum : 1;
-    k->bias = tamis_value_resolve(p->bias, node->in.type);
+    k->bias = tamis_priv_node_value(node, p->bias);
     return TAMIS_OK;
 }
 
@@ -175,7 +175,7 @@ static tamis_status plan(tamis_node *node)
     c->w = k.w;
     c->h = k.h;
     node->border = p->border;
-    node->border_value = tamis_value_resolve(p->border_value, node->in.type);
+    node->border_value = tamis_priv_node_value(node, p->border_value);
     /* What changes no sample must not change the color of a clear pixel either. */
     int is_identity = k.w * k.h == 1 && k.v[0] == k.divisor && k.bias == 0;
     node->alpha = is_identity ? TAMIS_ALPHA_MODE_STRAIGHT : p->alpha;

@@ -185,8 +185,8 @@ static tamis_status check_compat(tamis_node *node, const struct tamis_canny *p)
 
 static tamis_status set_thresholds(tamis_node *node, const struct tamis_canny *p, canny_coef *k)
 {
-    double low = tamis_value_resolve(p->low, node->in.type);
-    double high = tamis_value_resolve(p->high, node->in.type);
+    double low = tamis_priv_node_value(node, p->low);
+    double high = tamis_priv_node_value(node, p->high);
     if (low > high)
         return tamis_priv_fail(node->ctx, TAMIS_ERR_ARGUMENT,
                                "canny: low = %g levels must not be above high = %g levels", low,
@@ -261,7 +261,7 @@ static tamis_status plan(tamis_node *node)
     k->widens = tamis_priv_node_result(node) == TAMIS_F32;
     node->halo = (tamis_halo){halo, halo, halo, halo};
     node->border = opencv ? TAMIS_BORDER_REPLICATE : p->border;
-    node->border_value = tamis_value_resolve(p->border_value, node->in.type);
+    node->border_value = tamis_priv_node_value(node, p->border_value);
     node->coef = k;
     node->scratch = canny_scratch;
     node->finish = tamis_priv_canny_finish;
@@ -276,6 +276,7 @@ const tamis_filter tamis_priv_filter_canny = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .params_size = sizeof(struct tamis_canny),
+    .traits = TAMIS_TRAIT_EDGES,
     .max_inputs = 1,
     .plan = plan,
     .kernels = kernels,

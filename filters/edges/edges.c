@@ -268,7 +268,7 @@ tamis_status tamis_priv_edges_plan(tamis_node *node, const edges_wish *wish)
     node->stage = k->kind <= EDGES_SOBEL7 ? stages[k->output] : "laplacian";
     node->halo = (tamis_halo){k->radius, k->radius, k->radius, k->radius};
     node->border = wish->border;
-    node->border_value = tamis_value_resolve(wish->border_value, node->in.type);
+    node->border_value = tamis_priv_node_value(node, wish->border_value);
     node->coef = k;
     node->scratch = edges_scratch;
     node->tile_w = 2048;

@@ -41,6 +41,7 @@ const tamis_filter tamis_priv_filter_laplacian = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .params_size = sizeof(struct tamis_laplacian),
+    .traits = TAMIS_TRAIT_EDGES,
     .max_inputs = 1,
     .plan = plan,
     .kernels = tamis_priv_edges_laplacians,

@@ -42,6 +42,7 @@ const tamis_filter tamis_priv_filter_sobel = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .params_size = sizeof(struct tamis_sobel),
+    .traits = TAMIS_TRAIT_EDGES,
     .max_inputs = 1,
     .plan = plan,
     .kernels = tamis_priv_edges_gradients,

@@ -16,13 +16,17 @@ static const char *const compat_names[] = {"none", "opencv", NULL};
 
 static const tamis_param params[] = {
     TAMIS_PARAM(struct tamis_gaussian, sigma, .def = -1, .min = SIGMA_MIN, .max = SIGMA_MAX,
-                .unit = "px", .doc = "standard deviation; auto: from ksize, or 1.5"),
+                .scales = TAMIS_SCALES_BOTH, .unit = "px",
+                .doc = "standard deviation; auto: from ksize, or 1.5"),
     TAMIS_PARAM(struct tamis_gaussian, sigma_x, .def = -1, .min = SIGMA_MIN, .max = SIGMA_MAX,
-                .unit = "px", .doc = "standard deviation across; auto: sigma"),
+                .scales = TAMIS_SCALES_X, .unit = "px",
+                .doc = "standard deviation across; auto: sigma"),
     TAMIS_PARAM(struct tamis_gaussian, sigma_y, .def = -1, .min = SIGMA_MIN, .max = SIGMA_MAX,
-                .unit = "px", .doc = "standard deviation down; auto: sigma"),
-    TAMIS_PARAM(struct tamis_gaussian, ksize, .def = 0, .min = 0, .max = KSIZE_MAX, .unit = "px",
-                .odd = 1, .doc = "window; 0: about 6 sigma + 1"),
+                .scales = TAMIS_SCALES_Y, .unit = "px",
+                .doc = "standard deviation down; auto: sigma"),
+    TAMIS_PARAM(struct tamis_gaussian, ksize, .def = 0, .min = 0, .max = KSIZE_MAX,
+                .scales = TAMIS_SCALES_BOTH, .unit = "px", .odd = 1,
+                .doc = "window; 0: about 6 sigma + 1"),
     TAMIS_PARAM(struct tamis_gaussian, compat, .def = TAMIS_GAUSSIAN_COMPAT_NONE,
                 .max = TAMIS_GAUSSIAN_COMPAT_OPENCV, .choices = compat_names, .unit = "",
                 .doc = "whose rule gives ksize from sigma"),
@@ -164,7 +168,7 @@ static tamis_status choose_axis(tamis_node *node, double sigma, int ksize, const
 {
     const struct tamis_gaussian *p = node->params;
     if (sigma < 0)
-        sigma = ksize ? sigma_of_ksize(ksize) : 1.5;
+        sigma = ksize ? sigma_of_ksize(ksize) : 1.5 / tamis_priv_node_pitch(node, suffix[1] == 'y');
     int radius = ksize ? ksize / 2 : radius_of_sigma(sigma, p->compat, node->in.type);
     if (radius > KSIZE_MAX / 2)
         return tamis_priv_fail(node->ctx, TAMIS_ERR_ARGUMENT,
@@ -230,7 +234,7 @@ static tamis_status plan(tamis_node *node)
 
     node->coef = coef;
     node->border = p->border;
-    node->border_value = tamis_value_resolve(p->border_value, node->in.type);
+    node->border_value = tamis_priv_node_value(node, p->border_value);
     /* A window of one sample must change none, not even the color of a clear pixel. */
     node->alpha = is_identity(coef) ? TAMIS_ALPHA_MODE_STRAIGHT : p->alpha;
     node->work = tamis_priv_node_work(node);

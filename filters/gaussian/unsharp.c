@@ -45,7 +45,8 @@ static size_t scratch_bytes(const void *coef, int w, int h, int step)
 }
 
 static const tamis_param params[] = {
-    TAMIS_PARAM(struct tamis_unsharp, sigma, .def = 1.5, .min = 0.1, .max = 1000, .unit = "px",
+    TAMIS_PARAM(struct tamis_unsharp, sigma, .def = 1.5, .min = 0.1, .max = 1000,
+                .scales = TAMIS_SCALES_BOTH, .unit = "px",
                 .doc = "standard deviation of the Gaussian: details finer than this are sharpened"),
     TAMIS_PARAM(struct tamis_unsharp, amount, .def = 1, .min = -1, .max = 20, .unit = "",
                 .doc = "how much of the difference from the smoothed picture is added"),
@@ -119,7 +120,7 @@ static tamis_status plan(tamis_node *node)
 {
     const struct tamis_unsharp *p = node->params;
     struct gaussian_sharpen sharpen = {(float)p->amount,
-                                       (float)tamis_value_resolve(p->threshold, node->in.type)};
+                                       (float)tamis_priv_node_value(node, p->threshold)};
     tamis_node gaussian;
     node->alpha = p->alpha;
     node->work = tamis_priv_node_work(node);
@@ -135,7 +136,7 @@ static tamis_status plan(tamis_node *node)
     node->tile_share = gaussian.tile_share;
     node->scratch = gaussian.scratch;
     node->border = p->border;
-    node->border_value = tamis_value_resolve(p->border_value, node->in.type);
+    node->border_value = tamis_priv_node_value(node, p->border_value);
     return is_direct(&gaussian) ? plan_direct(node, &gaussian, sharpen)
                                 : plan_grid(node, &gaussian, sharpen);
 }
@@ -150,6 +151,7 @@ const tamis_filter tamis_priv_filter_unsharp = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .params_size = sizeof(struct tamis_unsharp),
+    .traits = TAMIS_TRAIT_DETAIL,
     .max_inputs = 1,
     .plan = plan,
     .kernels = kernels,

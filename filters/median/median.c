@@ -185,7 +185,7 @@ static tamis_status median_plan(tamis_node *node)
     node->scratch = median_scratch;
     node->halo = (tamis_halo){k->w / 2, k->w / 2, k->h / 2, k->h / 2};
     node->border = p->border;
-    node->border_value = tamis_value_resolve(p->border_value, node->in.type);
+    node->border_value = tamis_priv_node_value(node, p->border_value);
     /* A window of one pixel must change none, not even the color of a clear one. */
     node->alpha = k->w * k->h == 1 ? TAMIS_ALPHA_MODE_STRAIGHT : p->alpha;
     node->work = tamis_priv_node_work(node);
@@ -194,7 +194,8 @@ static tamis_status median_plan(tamis_node *node)
 
 static const tamis_param median_params[] = {
     TAMIS_PARAM(struct tamis_median, ksize, .def = 3, .min = 1, .max = MEDIAN_MAX_SIDE,
-                .unit = "px", .doc = "window: one odd number, or odd width x height", .odd = 1),
+                .scales = TAMIS_SCALES_BOTH, .unit = "px",
+                .doc = "window: one odd number, or odd width x height", .odd = 1),
     TAMIS_PARAM(struct tamis_median, percentile, .def = 50, .min = 0, .max = 100, .unit = "%",
                 .doc = "which sample of the sorted window: 0 the smallest, 50 the median, "
                        "100 the largest"),

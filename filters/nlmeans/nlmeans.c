@@ -173,7 +173,8 @@ static const tamis_param params[] = {
                        "change"),
     TAMIS_PARAM(nlmeans, patch, .def = 7, .min = 1, .max = MAX_PATCH, .unit = "px", .odd = 1,
                 .doc = "width and height of the patches that are compared"),
-    TAMIS_PARAM(nlmeans, search, .def = 21, .min = 1, .max = MAX_SEARCH, .unit = "px", .odd = 1,
+    TAMIS_PARAM(nlmeans, search, .def = 21, .min = 1, .max = MAX_SEARCH,
+                .scales = TAMIS_SCALES_BOTH, .unit = "px", .odd = 1,
                 .doc = "width and height of the window in which like patches are sought"),
     TAMIS_PARAM(nlmeans, sigma, .def = 0, .min = 0, .max = 1e9, .unit = "levels",
                 .doc = "standard deviation of the noise, whose part is taken off the distance of "
@@ -193,8 +194,8 @@ static const tamis_param params[] = {
 
 static tamis_status plan_strength(tamis_node *node, const nlmeans *n, nlmeans_coef *k)
 {
-    double h = tamis_value_resolve(n->h, node->in.type);
-    double sigma = tamis_value_resolve(n->sigma, node->in.type);
+    double h = tamis_priv_node_value(node, n->h);
+    double sigma = tamis_priv_node_value(node, n->sigma);
     if (h == 0)
         return TAMIS_OK;
     if (h < MIN_H)
@@ -359,7 +360,7 @@ static tamis_status plan(tamis_node *node)
     int copy = k->range == 0 || k->sx + k->sy + k->frames == 0;
     node->stage = copy ? "copy" : "means";
     node->border = n->border;
-    node->border_value = tamis_value_resolve(n->border_value, node->in.type);
+    node->border_value = tamis_priv_node_value(node, n->border_value);
     /* A copy must change no pixel, not even the color of a clear one. */
     node->alpha = copy ? TAMIS_ALPHA_MODE_STRAIGHT : n->alpha;
     node->work = tamis_priv_node_work(node);

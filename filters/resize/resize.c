@@ -42,16 +42,26 @@ static tamis_status wanted(tamis_node *node, const char *side, int32_t n, double
     return TAMIS_OK;
 }
 
-static tamis_status choose_size(tamis_node *node, const struct tamis_resize *p)
+/* The size of the picture's result. */
+static tamis_status choose_picture(tamis_node *node, const struct tamis_resize *p)
 {
     if (p->size.w > 0) {
-        node->out_w = p->size.w;
-        node->out_h = p->size.h;
+        node->picture_out_w = p->size.w;
+        node->picture_out_h = p->size.h;
         return TAMIS_OK;
     }
     double sx = p->scale.count ? p->scale.v[0] : 1;
-    TAMIS_TRY(wanted(node, "width", node->w, sx, &node->out_w));
-    return wanted(node, "height", node->h, p->scale.count > 1 ? p->scale.v[1] : sx, &node->out_h);
+    double sy = p->scale.count > 1 ? p->scale.v[1] : sx;
+    TAMIS_TRY(wanted(node, "width", node->picture_w, sx, &node->picture_out_w));
+    return wanted(node, "height", node->picture_h, sy, &node->picture_out_h);
+}
+
+static tamis_status choose_size(tamis_node *node, const struct tamis_resize *p)
+{
+    TAMIS_TRY(choose_picture(node, p));
+    node->out_w = tamis_priv_node_sampled(node, 0, node->picture_out_w);
+    node->out_h = tamis_priv_node_sampled(node, 1, node->picture_out_h);
+    return TAMIS_OK;
 }
 
 /* Planning takes memory and seconds for sides of millions: not for what no memory holds. */
@@ -117,9 +127,10 @@ static int finds_middle(struct resize_coef *c)
 
 static void choose_way(const tamis_node *node, struct resize_coef *c, int fixed, int step)
 {
-    int halves = c->x.taps == 2 && c->y.taps == 2 && node->w == 2 * (int64_t)node->out_w &&
+    int plain = !node->plane; /* the windows of a plane may lie between its samples */
+    int halves = plain && c->x.taps == 2 && c->y.taps == 2 && node->w == 2 * (int64_t)node->out_w &&
                  node->h == 2 * (int64_t)node->out_h;
-    int doubles = step == 1 && (fixed || node->work != TAMIS_U8) && c->x.taps <= 6 &&
+    int doubles = plain && step == 1 && (fixed || node->work != TAMIS_U8) && c->x.taps <= 6 &&
                   (c->x.taps == 1 || c->x.taps % 2 == 0) && node->out_w == 2 * (int64_t)node->w;
     if (halves)
         c->way = RESIZE_HALVES;
@@ -154,8 +165,8 @@ static tamis_status plan(tamis_node *node)
         return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "resize: no memory for the plan");
     TAMIS_TRY(choose_size(node, p));
     TAMIS_TRY(check_bytes(node));
-    TAMIS_TRY(tamis_priv_resize_windows(node, node->w, node->out_w, &c->x));
-    TAMIS_TRY(tamis_priv_resize_windows(node, node->h, node->out_h, &c->y));
+    TAMIS_TRY(tamis_priv_resize_windows(node, 0, &c->x));
+    TAMIS_TRY(tamis_priv_resize_windows(node, 1, &c->y));
     int copies = c->x.taps == 1 && c->y.taps == 1;
     node->coef = c;
     node->scratch = scratch_bytes;
@@ -300,6 +311,7 @@ const tamis_filter tamis_priv_filter_resize = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .params_size = sizeof(struct tamis_resize),
+    .traits = TAMIS_TRAIT_GEOMETRY,
     .max_inputs = 1,
     .plan = plan,
     .kernels = kernels,

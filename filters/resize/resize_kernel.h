@@ -16,6 +16,7 @@ struct resize_axis {
     int pitch;            /* from one phase's weights to the next: taps, even; of 8 and more
                              multiples of 8 */
     int32_t in, out;      /* samples of the source and of the result */
+    int down;             /* 1: from row to row */
     double ratio;         /* source pixels per pixel of the result */
     const int32_t *start; /* of each pixel: the first sample of its window, inside the source */
     const int32_t *phase; /* of each pixel: which weights; many have the same */
@@ -69,9 +70,9 @@ static inline int resize_count(const struct resize_axis *a, int32_t i)
     return a->count[a->phase[i]];
 }
 
-/* Planning, in this order: all of the axis but the weights; those, in fixed point or as floats. */
-tamis_status tamis_priv_resize_windows(tamis_node *node, int32_t in, int32_t out,
-                                       struct resize_axis *a);
+/* Planning, in this order: all of the axis, across (0) or down (1), but the weights; those, in
+ * fixed point or as floats. */
+tamis_status tamis_priv_resize_windows(tamis_node *node, int down, struct resize_axis *a);
 tamis_status tamis_priv_resize_weights(tamis_node *node, int fixed, struct resize_axis *a);
 
 tamis_status tamis_priv_resize_groups(tamis_node *node, const struct resize_axis *x, int step,

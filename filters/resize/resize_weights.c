@@ -28,39 +28,68 @@ static double shape(const struct tamis_resize *p, double t)
     }
 }
 
-/* How the windows of one axis are made. */
+/* How the windows of one axis are made. A plane with fewer samples than its picture has those
+ * windows that keep its samples where the picture's result has them: from its own sizes they would
+ * follow only where both are even and samples lie in the middle of their pixels. */
 struct window {
     const struct tamis_resize *p;
     tamis_interp interp; /* an axis that keeps its size is copied */
-    int32_t in, out;
+    int32_t in, out;     /* samples */
+    int64_t num, den;    /* the picture's sizes before and after: their ratio is that of windows */
+    int moved;           /* 1: they begin at shift, in samples, and not where the image does */
+    double shift;
     double stretch, reach; /* f, and how far weights may differ from 0 */
 };
 
-static struct window make_window(const struct tamis_resize *p, int32_t in, int32_t out)
+static struct window make_window(const tamis_node *node, int down)
 {
     static const double reaches[] = {1, 1, 2, 3, 1};
-    double ratio = (double)in / out;
-    struct window v = {p, in == out ? TAMIS_INTERP_NEAREST : p->interp, in, out, 1, 0};
+    const struct tamis_resize *p = node->params;
+    struct window v = {.p = p, .interp = p->interp, .stretch = 1};
+    v.in = down ? node->h : node->w;
+    v.out = down ? node->out_h : node->out_w;
+    v.num = down ? node->picture_h : node->picture_w;
+    v.den = down ? node->picture_out_h : node->picture_out_w;
+    double ratio = (double)v.num / (double)v.den, pitch = tamis_priv_node_pitch(node, down);
+    if (v.num == v.den) {
+        v.interp = TAMIS_INTERP_NEAREST;
+    } else if (node->plane) {
+        double at = down ? node->plane->at_y : node->plane->at_x;
+        v.moved = 1;
+        v.shift = (at + 0.5 - pitch / 2) / pitch * (ratio - 1);
+    }
     if (ratio > 1 && (p->antialias || p->interp == TAMIS_INTERP_AREA))
         v.stretch = ratio;
     v.reach = reaches[v.interp] * v.stretch;
     return v;
 }
 
+/* Where, in samples, the place t of the result lies in the source; both count from the image's
+ * edge. */
+static double place(const struct window *v, double t)
+{
+    return t * (double)v->num / (double)v->den + v->shift;
+}
+
 static double center(const struct window *v, int32_t i)
 {
-    return (i + 0.5) * v->in / v->out - 0.5;
+    return place(v, i + 0.5) - 0.5;
 }
 
 /* The samples first .. last that may have a weight for pixel i; they may lie outside the source.
  * Both ends grow with i. */
 static void bounds(const struct window *v, int32_t i, double *first, double *last)
 {
-    if (v->interp == TAMIS_INTERP_NEAREST) {
-        *first = *last = (double)((2 * (int64_t)i + 1) * v->in / (2 * (int64_t)v->out));
+    if (v->interp == TAMIS_INTERP_NEAREST && !v->moved) {
+        *first = *last = (double)((2 * (int64_t)i + 1) * v->num / (2 * v->den));
+    } else if (v->interp == TAMIS_INTERP_AREA && !v->moved) {
+        *first = (double)((int64_t)i * v->num / v->den);
+        *last = (double)((((int64_t)i + 1) * v->num + v->den - 1) / v->den - 1);
+    } else if (v->interp == TAMIS_INTERP_NEAREST) {
+        *first = *last = floor(place(v, i + 0.5));
     } else if (v->interp == TAMIS_INTERP_AREA) {
-        *first = (double)((int64_t)i * v->in / v->out);
-        *last = (double)((((int64_t)i + 1) * v->in + v->out - 1) / v->out - 1);
+        *first = floor(place(v, i));
+        *last = ceil(place(v, i + 1.0)) - 1;
     } else {
         double c = center(v, i);
         *first = floor(c - v->reach) + 1;
@@ -87,8 +116,9 @@ static int inside(const struct window *v, int32_t i, int32_t *start)
 {
     double first, last;
     bounds(v, i, &first, &last);
-    first = first > 0 ? first : 0;
-    last = last < v->in - 1 ? last : v->in - 1;
+    double end = v->in - 1;
+    first = first > 0 ? first < end ? first : end : 0;
+    last = last < end ? last > first ? last : first : end;
     *start = (int32_t)first;
     return (int)(last - first) + 1;
 }
@@ -97,7 +127,7 @@ static int inside(const struct window *v, int32_t i, int32_t *start)
 static void make_weights(const struct window *v, int32_t i, int32_t start, int count, double *w)
 {
     double c = center(v, i), sum = 0;
-    double low = (double)i * v->in / v->out, high = (double)(i + 1) * v->in / v->out;
+    double low = place(v, i), high = place(v, i + 1.0);
     for (int k = 0; k < count; k++) {
         double x = (double)start + k;
         if (v->interp == TAMIS_INTERP_NEAREST)
@@ -109,7 +139,7 @@ static void make_weights(const struct window *v, int32_t i, int32_t start, int c
         sum += w[k];
     }
     for (int k = 0; k < count; k++)
-        w[k] /= sum;
+        w[k] = sum != 0 ? w[k] / sum : 1.0 / count; /* a plane's last sample may lie outside */
 }
 
 /* ---- all windows */
@@ -121,9 +151,10 @@ struct cycle {
 
 static struct cycle make_cycle(const struct window *v)
 {
-    int32_t a = v->in, b = v->out, first = 0, end = v->out;
+    int64_t a = v->num, b = v->den;
+    int32_t first = 0, end = v->out;
     while (b) {
-        int32_t rest = a % b;
+        int64_t rest = a % b;
         a = b;
         b = rest;
     }
@@ -131,7 +162,7 @@ static struct cycle make_cycle(const struct window *v)
         first++;
     while (end > first && cut_behind(v, end - 1))
         end--;
-    struct cycle c = {v->out / a, v->in / a, v->out, v->out};
+    struct cycle c = {(int32_t)(v->den / a), (int32_t)(v->num / a), v->out, v->out};
     if ((int64_t)first + c.period < end) {
         c.same = first + c.period;
         c.end = end;
@@ -144,10 +175,10 @@ static tamis_status no_memory(tamis_node *node)
     return tamis_priv_fail(node->ctx, TAMIS_ERR_MEMORY, "resize: no memory for the weights");
 }
 
-tamis_status tamis_priv_resize_windows(tamis_node *node, int32_t in, int32_t out,
-                                       struct resize_axis *a)
+tamis_status tamis_priv_resize_windows(tamis_node *node, int down, struct resize_axis *a)
 {
-    struct window v = make_window(node->params, in, out);
+    struct window v = make_window(node, down);
+    int32_t out = v.out;
     struct cycle c = make_cycle(&v);
     size_t phases = (size_t)(out - (c.end - c.same));
     int32_t *start = tamis_priv_node_alloc(node, (size_t)out * sizeof *start);
@@ -155,7 +186,8 @@ tamis_status tamis_priv_resize_windows(tamis_node *node, int32_t in, int32_t out
     int32_t *count = tamis_priv_node_alloc(node, phases * sizeof *count);
     if (!start || !phase || !count)
         return no_memory(node);
-    *a = (struct resize_axis){.in = in, .out = out, .ratio = (double)in / out};
+    *a = (struct resize_axis){
+        .in = v.in, .out = out, .down = down, .ratio = (double)v.num / (double)v.den};
     for (int32_t i = 0; i < out; i++) {
         if (i >= c.same && i < c.end) {
             start[i] = start[i - c.period] + c.advance;
@@ -221,7 +253,7 @@ static void fill_floats(const struct window *v, const struct resize_axis *a, dou
 
 tamis_status tamis_priv_resize_weights(tamis_node *node, int fixed, struct resize_axis *a)
 {
-    struct window v = make_window(node->params, a->in, a->out);
+    struct window v = make_window(node, a->down);
     size_t count = (size_t)a->phases * (size_t)a->pitch + 8; /* kernels read eight at a time */
     double *w = tamis_priv_node_alloc(node, (size_t)a->taps * sizeof *w);
     void *weights = tamis_priv_node_alloc(node, count * (fixed ? sizeof *a->q : sizeof *a->f));

@@ -84,7 +84,7 @@ static tamis_status plan(tamis_node *node)
     k->amount = (float)p->amount;
     node->coef = k;
     node->border = p->border;
-    node->border_value = tamis_value_resolve(p->border_value, node->in.type);
+    node->border_value = tamis_priv_node_value(node, p->border_value);
     node->alpha = p->alpha;
     node->work = tamis_priv_node_work(node);
     node->halo = (tamis_halo){1, 1, 1, 1};
@@ -105,6 +105,7 @@ const tamis_filter tamis_priv_filter_sharpen = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .params_size = sizeof(struct tamis_sharpen),
+    .traits = TAMIS_TRAIT_DETAIL,
     .max_inputs = 1,
     .plan = plan,
     .kernels = kernels,

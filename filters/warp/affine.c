@@ -39,8 +39,8 @@ static void compose(const tamis_node *node, const struct tamis_affine *p, double
     double shear_scale[9] = {sx, hx * sy, 0, hy * sx, sy, 0, 0, 0, 1};
     tamis_priv_warp_turn(turn, p->angle);
     tamis_priv_warp_multiply(m, turn, shear_scale);
-    tamis_priv_warp_about(m, m, number(&p->center, 0, (node->w - 1) / 2.0),
-                          number(&p->center, 1, (node->h - 1) / 2.0));
+    tamis_priv_warp_about(m, m, number(&p->center, 0, (node->picture_w - 1) / 2.0),
+                          number(&p->center, 1, (node->picture_h - 1) / 2.0));
     m[2] += number(&p->translate, 0, 0);
     m[5] += number(&p->translate, 1, 0);
 }
@@ -91,6 +91,7 @@ const tamis_filter tamis_priv_filter_affine = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .params_size = sizeof(struct tamis_affine),
+    .traits = TAMIS_TRAIT_GEOMETRY,
     .max_inputs = 1,
     .plan = plan,
     .kernels = tamis_priv_warp_kernels_all,

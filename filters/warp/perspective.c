@@ -42,6 +42,7 @@ const tamis_filter tamis_priv_filter_perspective = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .params_size = sizeof(struct tamis_perspective),
+    .traits = TAMIS_TRAIT_GEOMETRY,
     .max_inputs = 1,
     .plan = plan,
     .kernels = tamis_priv_warp_kernels_all,

@@ -50,6 +50,7 @@ const tamis_filter tamis_priv_filter_remap = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .params_size = sizeof(struct tamis_remap),
+    .traits = TAMIS_TRAIT_GEOMETRY,
     .max_inputs = 2,
     .needs_guide = 1,
     .plan = plan,

@@ -23,13 +23,13 @@ static tamis_status plan(tamis_node *node)
                              .border = p->border,
                              .border_value = p->border_value,
                              .alpha = p->alpha};
-    double x = p->center.count ? p->center.v[0] : (node->w - 1) / 2.0;
-    double y = p->center.count ? p->center.v[1] : (node->h - 1) / 2.0;
+    double x = p->center.count ? p->center.v[0] : (node->picture_w - 1) / 2.0;
+    double y = p->center.count ? p->center.v[1] : (node->picture_h - 1) / 2.0;
     tamis_priv_warp_turn(wish.forward, p->angle);
     tamis_priv_warp_about(wish.forward, wish.forward, x, y);
     if (p->size.w > 0) { /* middle on middle */
-        wish.forward[2] += (p->size.w - 1) / 2.0 - (node->w - 1) / 2.0;
-        wish.forward[5] += (p->size.h - 1) / 2.0 - (node->h - 1) / 2.0;
+        wish.forward[2] += (p->size.w - 1) / 2.0 - (node->picture_w - 1) / 2.0;
+        wish.forward[5] += (p->size.h - 1) / 2.0 - (node->picture_h - 1) / 2.0;
     }
     return tamis_priv_warp_plan(node, &wish);
 }
@@ -40,6 +40,7 @@ const tamis_filter tamis_priv_filter_rotate = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .params_size = sizeof(struct tamis_rotate),
+    .traits = TAMIS_TRAIT_GEOMETRY,
     .max_inputs = 1,
     .plan = plan,
     .kernels = tamis_priv_warp_kernels,

@@ -131,7 +131,7 @@ static tamis_status fit(tamis_node *node, const struct warp_wish *wish, const do
                         double inverse[9])
 {
     double lo[2], hi[2], size[2], first[2];
-    if (!covered(forward, node->w, node->h, lo, hi))
+    if (!covered(forward, node->picture_w, node->picture_h, lo, hi))
         return refuse_matrix(node, wish,
                              "takes a part of the picture to infinity: size = fit is not possible");
     for (int axis = 0; axis < 2; axis++) {
@@ -291,6 +291,23 @@ static tamis_status check_wish(tamis_node *node, const struct warp_wish *wish)
     return TAMIS_OK;
 }
 
+/* From the map between pictures, and the result's size, to those of a plane's samples. */
+static void follow_picture(tamis_node *node, double m[9])
+{
+    if (!node->plane)
+        return;
+    double sx = tamis_priv_node_pitch(node, 0), x = node->plane->at_x;
+    double sy = tamis_priv_node_pitch(node, 1), y = node->plane->at_y;
+    const double to_pixels[9] = {sx, 0, x, 0, sy, y, 0, 0, 1};
+    const double to_samples[9] = {1 / sx, 0, -x / sx, 0, 1 / sy, -y / sy, 0, 0, 1};
+    tamis_priv_warp_multiply(m, m, to_pixels);
+    tamis_priv_warp_multiply(m, to_samples, m);
+    node->picture_out_w = node->out_w ? node->out_w : node->picture_w;
+    node->picture_out_h = node->out_h ? node->out_h : node->picture_h;
+    node->out_w = tamis_priv_node_sampled(node, 0, node->picture_out_w);
+    node->out_h = tamis_priv_node_sampled(node, 1, node->picture_out_h);
+}
+
 static tamis_status make_map(tamis_node *node, const struct warp_wish *wish, struct warp_coef *c)
 {
     double forward[9];
@@ -307,6 +324,7 @@ static tamis_status make_map(tamis_node *node, const struct warp_wish *wish, str
         node->out_w = wish->size.w;
         node->out_h = wish->size.h;
     }
+    follow_picture(node, c->m);
     if (!(fabs(c->m[0]) <= WARP_SLOPE_MAX && fabs(c->m[3]) <= WARP_SLOPE_MAX) &&
         c->kind == WARP_AFFINE)
         return refuse_matrix(node, wish, "shrinks the picture more than 1048576 times");
@@ -345,7 +363,7 @@ tamis_status tamis_priv_warp_plan(tamis_node *node, const struct warp_wish *wish
     node->coef = c;
     node->scratch = scratch_bytes;
     node->border = wish->border;
-    node->border_value = tamis_value_resolve(wish->border_value, node->in.type);
+    node->border_value = tamis_priv_node_value(node, wish->border_value);
     /* What is only moved keeps the color of clear pixels. */
     node->alpha = c->interp == TAMIS_INTERP_NEAREST ? TAMIS_ALPHA_MODE_STRAIGHT : wish->alpha;
     node->work = tamis_priv_node_work(node);

@@ -84,7 +84,19 @@ typedef struct tamis_param {
                                    allowed though it lies outside min .. max; NULL = none.
                                    MATRIX: names of index 0, 1, ... */
     int least, most;            /* NUMBERS: how many may be given */
+    int scales;                 /* TAMIS_SCALES_*: how it follows the size of the picture */
+    int outside;                /* 1: a VALUE that stands for what is outside the picture */
 } tamis_param;
+
+/* Pixels of a picture become fewer when it is shrunk, or when a plane has fewer samples than
+ * another; a window that is to cover as much then shrinks likewise. */
+enum {
+    TAMIS_SCALES_NOT,  /* numbers without pixels, places, and windows that are about single samples
+                        */
+    TAMIS_SCALES_BOTH, /* a length across and down; SIZE: w across, h down */
+    TAMIS_SCALES_X,    /* a length across */
+    TAMIS_SCALES_Y     /* a length down */
+};
 
 typedef struct tamis_filter tamis_filter;
 
@@ -101,6 +113,16 @@ TAMIS_API const char *tamis_filter_brief(const tamis_filter *filter);
 TAMIS_API const tamis_param *tamis_filter_params(const tamis_filter *filter, int *count);
 /* Size of the filter's parameter struct. */
 TAMIS_API size_t tamis_filter_params_size(const tamis_filter *filter);
+/* What a filter does, for programs that apply filters to parts of a picture, as to the planes of
+ * video. Most filters have none of these traits. */
+enum {
+    TAMIS_TRAIT_DETAIL = 1 << 0,   /* its result is about detail, which people see in luma */
+    TAMIS_TRAIT_EDGES = 1 << 1,    /* its result is not a picture: 0 where there is nothing */
+    TAMIS_TRAIT_GEOMETRY = 1 << 2, /* it moves pixels: all planes must go along */
+    TAMIS_TRAIT_COLOR = 1 << 3     /* it is about channels and what they mean */
+};
+/* Its traits; 0 for NULL. */
+TAMIS_API unsigned tamis_filter_traits(const tamis_filter *filter);
 /* Number of input images: 1, or 2 where a second one (a guide) may be given. */
 TAMIS_API int tamis_filter_max_inputs(const tamis_filter *filter);
 /* Number of input images it cannot do without: 1, or 2 where the second one must be given. */

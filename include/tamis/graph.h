@@ -46,6 +46,22 @@ TAMIS_API const void *tamis_graph_params(const tamis_graph *graph, int index);
  * gives the same chain. Returns the length without the terminator, as snprintf does. */
 TAMIS_API size_t tamis_graph_print(const tamis_graph *graph, char *buf, size_t size);
 
+/* What images are that hold less than a whole picture of full-range samples, as the planes of video
+ * do. A filter's parameters are still those for the picture: windows in pixels are scaled for a
+ * plane with fewer samples, odd ones staying odd, and what moves pixels moves the plane's samples
+ * along, wherever between the picture's pixels they lie. */
+typedef struct tamis_plane {
+    int bits; /* 1 .. 15: U16 samples are 0 .. 2^bits - 1, and "10%" is a tenth of that. Results may
+                 leave this range, for the caller to clip; 0 = the type's own */
+    int sub_x, sub_y;  /* the plane has one sample for 2^sub_x columns, and 2^sub_y rows, 0 .. 4 */
+    double at_x, at_y; /* where its first sample lies in the picture, in pixels from the middle of
+                          the first: 0 = on it, 0.5 = between two */
+    int32_t w, h; /* of the picture: ceil(w / 2^sub_x) must be the plane's width, likewise h; 0 = by
+                     the plane's size */
+    double outside;     /* the level that border_value = 0 stands for: black, or no color */
+    int outside_always; /* 1: whatever border_value is */
+} tamis_plane;
+
 /* Options of a plan. Zero-initialize; every zero field means its default. */
 typedef struct tamis_plan_options {
     int tile_w, tile_h;        /* size of the tiles, for tests; 0 = chosen by the planner */
@@ -57,6 +73,7 @@ typedef struct tamis_plan_options {
     size_t whole_bytes; /* memory for the images that the plan has as a whole (see tamis_plan);
                            those beyond are in temporary files without a name in TMPDIR, else
                            /var/tmp, that are mapped into memory. 0 = all are in memory */
+    const tamis_plane *plane; /* what the images are; copied. NULL = whole pictures */
 } tamis_plan_options;
 
 /* Thread-safety: immutable once made; any number of threads may run one plan at once. Where a

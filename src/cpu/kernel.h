@@ -98,9 +98,19 @@ typedef struct tamis_node {
     int has_guide;
     tamis_format guide; /* meaningful when has_guide */
     int32_t guide_w, guide_h;
+    double range; /* what "100%" of a level is: tamis_type_range(), or less for samples of fewer
+                     bits than their type has */
+    /* The picture that the input belongs to: itself, of w x h, unless it is a plane of one with
+     * fewer samples. Then sample (x, y) lies at (plane->at_x + (x << plane->sub_x), likewise y) of
+     * a picture of picture_w x picture_h pixels, and what plan() says in pixels, such as sizes and
+     * places, is about those; windows have been scaled already. */
+    const tamis_plane *plane; /* NULL: the input is the picture */
+    int32_t picture_w, picture_h;
 
     /* Answered by plan(). */
-    const char *stage;   /* which kernel rows to choose among */
+    int32_t picture_out_w, picture_out_h; /* with out_w and out_h: the size of that picture's
+                                             result; preset 0: out_w x out_h */
+    const char *stage;                    /* which kernel rows to choose among */
     tamis_type work;     /* sample type that the kernel reads and writes; preset and, after a change
                             of alpha, to be set to tamis_priv_node_work() */
     int planar;          /* 1: the kernel wants all color channels of a tile as planes; preset 0 */
@@ -151,6 +161,25 @@ static inline tamis_type tamis_priv_node_result(const tamis_node *node)
     return node->out.type == TAMIS_F16 ? TAMIS_F32 : node->out.type;
 }
 
+/* A parameter's value in sample units. */
+static inline double tamis_priv_node_value(const tamis_node *node, tamis_value v)
+{
+    return v.percent ? v.value * node->range / 100 : v.value;
+}
+
+/* Samples that a plane with the node's sampling has for n pixels, across (0) or down (1). */
+static inline int32_t tamis_priv_node_sampled(const tamis_node *node, int down, int32_t n)
+{
+    int sub = !node->plane ? 0 : down ? node->plane->sub_y : node->plane->sub_x;
+    return (int32_t)(((int64_t)n + (1 << sub) - 1) >> sub);
+}
+
+/* Pixels of the picture from one sample to the next, across (0) or down (1). */
+static inline int tamis_priv_node_pitch(const tamis_node *node, int down)
+{
+    return 1 << (!node->plane ? 0 : down ? node->plane->sub_y : node->plane->sub_x);
+}
+
 /* Zeroed memory, aligned to 64 bytes, that lives as long as the plan; NULL when out of memory. */
 void *tamis_priv_node_alloc(tamis_node *node, size_t size);
 
@@ -162,6 +191,7 @@ struct tamis_filter {
     size_t params_size;
     int max_inputs;  /* 2 where a guide may be given */
     int needs_guide; /* 1: it must be */
+    unsigned traits; /* TAMIS_TRAIT_*: what programs that apply it to parts of pictures must know */
     /* Decides everything about a node or refuses, naming the parameter, its value and the allowed
      * range. Ranges of single parameters have already been checked against the table. */
     tamis_status (*plan)(tamis_node *node);
@@ -194,7 +224,7 @@ extern const char *const tamis_priv_interp_names[];
                 .choices = tamis_priv_border_names, .unit = "",                                    \
                 .doc = "how the picture continues outside itself"),                                \
         TAMIS_PARAM(S, border_value, .def = 0, .min = -1e30, .max = 1e30, .unit = "levels",        \
-                    .doc = "value outside the picture for border=constant")
+                    .outside = 1, .doc = "value outside the picture for border=constant")
 #define TAMIS_PARAM_ALPHA(S)                                                                       \
     TAMIS_PARAM(S, alpha, .def = TAMIS_ALPHA_MODE_PREMULTIPLY, .max = TAMIS_ALPHA_MODE_IGNORE,     \
                 .choices = tamis_priv_alpha_names, .unit = "",                                     \

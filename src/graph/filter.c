@@ -48,6 +48,11 @@ size_t tamis_filter_params_size(const tamis_filter *filter)
     return filter ? filter->params_size : 0;
 }
 
+unsigned tamis_filter_traits(const tamis_filter *filter)
+{
+    return filter ? filter->traits : 0;
+}
+
 int tamis_filter_min_inputs(const tamis_filter *filter)
 {
     return filter ? 1 + filter->needs_guide : 0;

@@ -214,6 +214,8 @@ static tamis_status check_options(tamis_ctx *ctx, const tamis_plan_options *opti
         return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
                                "plan: tiles of %dx%d are outside 0x0 .. %dx%d", options->tile_w,
                                options->tile_h, TILE_MAX, TILE_MAX);
+    if (options->plane)
+        TAMIS_TRY(tamis_priv_plane_check(ctx, options->plane, w, h));
     if (!options->guide)
         return TAMIS_OK;
     return tamis_priv_shape_check(ctx, *options->guide, options->guide_w ? options->guide_w : w,
@@ -243,6 +245,10 @@ tamis_status tamis_plan_create(tamis_ctx *ctx, const tamis_graph *graph, tamis_f
         plan->guide = *options->guide;
         plan->guide_w = options->guide_w ? options->guide_w : w;
         plan->guide_h = options->guide_h ? options->guide_h : h;
+    }
+    if (options->plane) {
+        plan->has_plane = 1;
+        plan->plane = *options->plane;
     }
     pthread_mutex_init(&plan->mutex, NULL);
     pthread_mutex_init(&plan->turn, NULL);

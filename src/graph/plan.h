@@ -67,6 +67,8 @@ struct tamis_plan {
     int has_guide;
     tamis_format guide;
     int32_t guide_w, guide_h;
+    int has_plane;
+    tamis_plane plane;
     tamis_step *steps;
     int count;
     tamis_segment *segments;
@@ -106,6 +108,11 @@ void *tamis_priv_plan_alloc(tamis_plan *plan, size_t size);
  * among, or NULL. */
 tamis_status tamis_priv_step_make(tamis_plan *plan, int k, const tamis_filter *filter,
                                   const void *params, const char *only);
+/* plane.c: checks a plane's description. Errors: ARGUMENT. */
+tamis_status tamis_priv_plane_check(tamis_ctx *ctx, const tamis_plane *plane, int32_t w, int32_t h);
+/* Makes a filter's parameters those for the plane. */
+void tamis_priv_plane_scale(const tamis_filter *filter, const tamis_plane *plane, void *params);
+
 /* The pixels of its input that a step needs for a part of its output. */
 tamis_box tamis_priv_step_need(const tamis_step *step, tamis_rect part);
 

@@ -168,6 +168,38 @@ static tamis_status choose_rows(tamis_step *s)
 
 /* ---- the whole */
 
+/* A plane's picture changes its size with it. */
+static void set_picture(const tamis_plan *plan, tamis_node *node, int k)
+{
+    const tamis_plane *plane = &plan->plane;
+    node->range = tamis_type_range(node->in.type);
+    node->picture_w = node->w;
+    node->picture_h = node->h;
+    if (!plan->has_plane)
+        return;
+    if (plane->bits && node->in.type == TAMIS_U16 && plan->in.type == TAMIS_U16)
+        node->range = (1 << plane->bits) - 1;
+    if (plane->sub_x == 0 && plane->sub_y == 0)
+        return;
+    node->plane = plane;
+    const tamis_node *before = k > 0 ? &plan->steps[k - 1].node : NULL;
+    int32_t w = before ? before->picture_out_w : plane->w;
+    int32_t h = before ? before->picture_out_h : plane->h;
+    node->picture_w = w ? w : (int32_t)((int64_t)node->w << plane->sub_x);
+    node->picture_h = h ? h : (int32_t)((int64_t)node->h << plane->sub_y);
+}
+
+/* Where the filter has said nothing, the picture stays, but for border = valid. */
+static void keep_picture(tamis_step *s)
+{
+    tamis_node *n = &s->node;
+    int same = s->out_w == n->w && s->out_h == n->h;
+    if (n->plane && !n->picture_out_w && same) {
+        n->picture_out_w = n->picture_w;
+        n->picture_out_h = n->picture_h;
+    }
+}
+
 static void preset(tamis_plan *plan, tamis_step *s, int k)
 {
     s->node = (tamis_node){
@@ -183,6 +215,7 @@ static void preset(tamis_plan *plan, tamis_step *s, int k)
     s->node.work = tamis_priv_node_work(&s->node);
     s->node.out = s->node.in;
     tamis_priv_plan_size(plan, k, &s->node.w, &s->node.h);
+    set_picture(plan, &s->node, k);
     if (plan->has_guide && k == 0) {
         s->node.has_guide = 1;
         s->node.guide = plan->guide;
@@ -201,9 +234,12 @@ tamis_status tamis_priv_step_make(tamis_plan *plan, int k, const tamis_filter *f
     if (!s->params)
         return tamis_priv_fail(plan->ctx, TAMIS_ERR_MEMORY, "plan: no memory");
     memcpy(s->params, params, filter->params_size);
+    if (plan->has_plane)
+        tamis_priv_plane_scale(filter, &plan->plane, s->params);
     preset(plan, s, k);
     TAMIS_TRY(filter->plan(&s->node));
     TAMIS_TRY(output_size(s));
+    keep_picture(s);
     TAMIS_TRY(choose_rows(s));
     return find_kernel(s, only);
 }
