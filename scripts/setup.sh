@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what building (and with "test", testing) needs on Debian and its relatives; does nothing
-# and needs no rights when all is there.
+# Installs what building needs on Debian and its relatives; with "video" also FFmpeg's libraries, and
+# with "test" all that the tests need. Does nothing and needs no rights when all is there.
 set -eu
 
 want="gcc g++ cmake ninja-build pkg-config libpng-dev libjpeg-dev libtiff-dev libjansson-dev"
-[ "${1:-}" = test ] && want="$want libcmocka-dev python3 clang-format locales"
+video="libavformat-dev libavcodec-dev libswscale-dev"
+[ "${1:-}" = video ] && want="$want $video"
+[ "${1:-}" = test ] && want="$want libcmocka-dev python3 clang-format locales $video ffmpeg"
 [ "${1:-}" = ci ] && want="$want libcmocka-dev python3 clang clang-format locales libclang-rt-14-dev \
-gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+gcc-aarch64-linux-gnu libc6-dev-arm64-cross $video ffmpeg"
 
 if ! command -v dpkg-query >/dev/null; then
     echo "setup: not a Debian system; please install the equivalents of: $want" >&2

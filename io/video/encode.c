@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choosing and opening an encoder. */
+#include "encode.h"
+
+#include <libswscale/swscale.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pixels.h"
+#include "settings.h"
+
+typedef struct request {
+    tamis_video_writer *writer;
+    tamis_av_encode *e;
+    const AVOutputFormat *container;
+    const tamis_video_write_options *options;
+    enum AVPixelFormat wanted; /* NONE = as the frames are */
+    tamis_video_format as;     /* what the encoder is to hold */
+} request;
+
+static tamis_status no_memory(const tamis_video_writer *writer)
+{
+    return tamis_ctx_fail(writer->ctx, TAMIS_ERR_MEMORY, "%s: no memory", writer->name);
+}
+
+/* ---- what is asked for */
+
+static tamis_status check_pixels(request *q)
+{
+    const tamis_video_writer *writer = q->writer;
+    q->wanted = AV_PIX_FMT_NONE;
+    q->as = writer->format;
+    if (q->options->pixels) {
+        q->wanted = av_get_pix_fmt(q->options->pixels);
+        if (q->wanted == AV_PIX_FMT_NONE)
+            return tamis_ctx_fail(writer->ctx, TAMIS_ERR_ARGUMENT,
+                                  "%s: pixels = %.32s is no pixel format (such are yuv420p, "
+                                  "yuv422p10, yuv444p16, gray, gbrp)",
+                                  writer->name, q->options->pixels);
+        if (!sws_isSupportedOutput(q->wanted) || !tamis_priv_av_pixels_describe(q->wanted, &q->as))
+            return tamis_ctx_fail(writer->ctx, TAMIS_ERR_UNSUPPORTED,
+                                  "%s: nothing converts frames to pixels = %.32s", writer->name,
+                                  q->options->pixels);
+    }
+    if (tamis_priv_av_pixels_planar(&writer->format) == AV_PIX_FMT_NONE)
+        return tamis_ctx_fail(writer->ctx, TAMIS_ERR_UNSUPPORTED,
+                              "%s: video files do not hold samples of %d bits in this layout",
+                              writer->name, writer->format.bits);
+    return TAMIS_OK;
+}
+
+static tamis_status check_quality(const request *q, const AVCodec *codec)
+{
+    tamis_av_encoder known = tamis_priv_av_encoder_find(codec);
+    double quality = q->options->quality;
+    if (q->options->lossless && !tamis_priv_av_encoder_lossless(codec))
+        return tamis_ctx_fail(
+            q->writer->ctx, TAMIS_ERR_UNSUPPORTED,
+            "%s: %s cannot be lossless; ffv1, libx264, libx265 and libvpx-vp9 can", q->writer->name,
+            codec->name);
+    if (quality <= 0 || q->options->lossless)
+        return TAMIS_OK;
+    if (known.scale == TAMIS_AV_SCALE_NONE)
+        return tamis_ctx_fail(q->writer->ctx, TAMIS_ERR_ARGUMENT,
+                              "%s: quality = %g, but %s has no scale of quality", q->writer->name,
+                              quality, codec->name);
+    if (quality > known.most)
+        return tamis_ctx_fail(q->writer->ctx, TAMIS_ERR_ARGUMENT,
+                              "%s: quality = %g is outside 0 .. %g of %s", q->writer->name, quality,
+                              known.most, codec->name);
+    return TAMIS_OK;
+}
+
+/* ---- trying one */
+
+/* 1 when the container holds that codec, 0 when not; with less strictness, what it holds in a way
+ * that not all players know. */
+static int is_held(const AVOutputFormat *container, const AVCodec *codec, int strictness)
+{
+    int answer = avformat_query_codec(container, codec->id, strictness);
+    if (answer >= 0)
+        return answer;
+    return !container->codec_tag || av_codec_get_tag(container->codec_tag, codec->id) != 0 ||
+           container->video_codec == codec->id;
+}
+
+/* Opens the encoder; returns 0, or FFmpeg's error with what it said in the note. */
+static int open_codec(const request *q, const AVCodec *codec, enum AVPixelFormat pixels)
+{
+    tamis_av_encode *e = q->e;
+    AVDictionary *settings = NULL;
+    tamis_priv_av_note_clear(&e->note);
+    avcodec_free_context(&e->codec);
+    e->codec = avcodec_alloc_context3(codec);
+    if (!e->codec)
+        return AVERROR(ENOMEM);
+    tamis_priv_av_note_codec(&e->note, e->codec);
+    e->codec->pix_fmt = pixels;
+    tamis_priv_av_settings_fill(q->writer, e, q->container, q->options);
+    int error = tamis_priv_av_settings_options(q->writer, e, q->container, q->options, &settings);
+    if (error >= 0)
+        error = avcodec_open2(e->codec, codec, &settings);
+    av_dict_free(&settings);
+    return error < 0 ? error : 0;
+}
+
+/* Names of encoders that would take the frames as they are, for messages. */
+static const char *list_able(const request *q, char *buf, size_t size)
+{
+    static const char *const names[] = {"libx264", "libx265", "libvpx-vp9", "ffv1"};
+    *buf = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const AVCodec *codec = avcodec_find_encoder_by_name(names[i]);
+        size_t used = strlen(buf);
+        int is_odd = (q->as.w % (1 << q->as.sub_x) || q->as.h % (1 << q->as.sub_y));
+        if (!codec || (is_odd && (i == 0 || i == 1)) ||
+            tamis_priv_av_encoder_pixels_for(codec, &q->as, AV_PIX_FMT_NONE) == AV_PIX_FMT_NONE)
+            continue;
+        snprintf(buf + used, size - used, "%s%s", used ? ", " : "", names[i]);
+    }
+    return buf;
+}
+
+/* Whether all would be well without the preset. */
+static int is_preset_wrong(const request *q, const AVCodec *codec, enum AVPixelFormat pixels)
+{
+    tamis_video_write_options without = *q->options;
+    request again = *q;
+    without.preset = NULL;
+    again.options = &without;
+    return q->options->preset && open_codec(&again, codec, pixels) == 0;
+}
+
+static tamis_status refuse(const request *q, const AVCodec *codec, enum AVPixelFormat pixels,
+                           int error)
+{
+    if (is_preset_wrong(q, codec, pixels))
+        return tamis_ctx_fail(q->writer->ctx, TAMIS_ERR_ARGUMENT,
+                              "%s: preset = %.32s is none of %s's", q->writer->name,
+                              q->options->preset, codec->name);
+    char said[160], text[AV_ERROR_MAX_STRING_SIZE] = "", able[96], frames[96];
+    open_codec(q, codec, pixels); /* for what it says */
+    tamis_priv_av_note_read(&q->e->note, said, sizeof said);
+    av_strerror(error, text, sizeof text);
+    list_able(q, able, sizeof able);
+    tamis_video_format_print(&q->writer->format, frames, sizeof frames);
+    return tamis_ctx_fail(q->writer->ctx,
+                          error == AVERROR(ENOMEM) ? TAMIS_ERR_MEMORY : TAMIS_ERR_UNSUPPORTED,
+                          "%s: %s does not encode %s (%s); %s%s%s", q->writer->name, codec->name,
+                          frames, *said ? said : text, *able ? "take another codec (" : "",
+                          *able ? able : "take other pixels", *able ? ") or other pixels" : "");
+}
+
+static tamis_status refuse_pixels(const request *q, const AVCodec *codec)
+{
+    char able[96], takes[160] = "";
+    const enum AVPixelFormat *list = tamis_priv_av_encoder_pixels(codec);
+    for (; list && *list != AV_PIX_FMT_NONE; list++) {
+        size_t used = strlen(takes);
+        if (used + 24 < sizeof takes)
+            snprintf(takes + used, sizeof takes - used, "%s%s", used ? ", " : "",
+                     av_get_pix_fmt_name(*list));
+    }
+    list_able(q, able, sizeof able);
+    return tamis_ctx_fail(
+        q->writer->ctx, TAMIS_ERR_UNSUPPORTED, "%s: %s does not hold pixels like %s, but %s%s%s%s",
+        q->writer->name, codec->name,
+        av_get_pix_fmt_name(q->wanted != AV_PIX_FMT_NONE ? q->wanted
+                                                         : tamis_priv_av_pixels_planar(&q->as)),
+        takes, *able ? "; codecs that do: " : "", able, *able ? "" : "; choose other pixels");
+}
+
+/* ---- choosing */
+
+static tamis_status open_named(const request *q)
+{
+    const AVCodec *codec = tamis_priv_av_encoder_named(q->options->codec);
+    if (!codec)
+        return tamis_ctx_fail(q->writer->ctx, TAMIS_ERR_ARGUMENT,
+                              "%s: codec = %.32s is no encoder of video here (such are libx264, "
+                              "libx265, libvpx-vp9, ffv1)",
+                              q->writer->name, q->options->codec);
+    if (!is_held(q->container, codec, FF_COMPLIANCE_UNOFFICIAL))
+        return tamis_ctx_fail(q->writer->ctx, TAMIS_ERR_UNSUPPORTED,
+                              "%s: %s does not hold %s; mkv does", q->writer->name,
+                              q->container->name, avcodec_get_name(codec->id));
+    tamis_status status = check_quality(q, codec);
+    if (status != TAMIS_OK)
+        return status;
+    enum AVPixelFormat pixels = tamis_priv_av_encoder_pixels_for(codec, &q->as, q->wanted);
+    if (pixels == AV_PIX_FMT_NONE)
+        return refuse_pixels(q, codec);
+    int error = open_codec(q, codec, pixels);
+    return error ? refuse(q, codec, pixels, error) : TAMIS_OK;
+}
+
+/* The first candidate that opens; the first one's reason when none does. */
+static tamis_status open_best(const request *q)
+{
+    const AVCodec *first = NULL;
+    const char *name;
+    for (int i = 0; (name = tamis_priv_av_encoder_candidate(q->container, &q->as, i)); i++) {
+        const AVCodec *codec = avcodec_find_encoder_by_name(name);
+        if (!codec || !is_held(q->container, codec, FF_COMPLIANCE_NORMAL) ||
+            (q->options->lossless && !tamis_priv_av_encoder_lossless(codec)))
+            continue;
+        first = first ? first : codec;
+        enum AVPixelFormat pixels = tamis_priv_av_encoder_pixels_for(codec, &q->as, q->wanted);
+        if (pixels != AV_PIX_FMT_NONE && open_codec(q, codec, pixels) == 0)
+            return check_quality(q, codec);
+    }
+    if (!first)
+        return tamis_ctx_fail(q->writer->ctx, TAMIS_ERR_UNSUPPORTED,
+                              "%s: there is no%s encoder for %s here", q->writer->name,
+                              q->options->lossless ? " lossless" : "", q->container->long_name);
+    enum AVPixelFormat pixels = tamis_priv_av_encoder_pixels_for(first, &q->as, q->wanted);
+    if (pixels == AV_PIX_FMT_NONE)
+        return refuse_pixels(q, first);
+    return refuse(q, first, pixels, open_codec(q, first, pixels));
+}
+
+/* ---- the way of frames to it */
+
+static int open_scale(tamis_av_encode *e, const tamis_video_format *from, enum AVPixelFormat pixels)
+{
+    tamis_video_format to;
+    tamis_priv_av_pixels_describe(e->codec->pix_fmt, &to);
+    if (tamis_priv_av_pixels_holds(e->codec->pix_fmt, from) ||
+        tamis_priv_av_pixels_holds_gray(e->codec->pix_fmt, from))
+        return 1;
+    int flags =
+        SWS_LANCZOS | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT;
+    e->scale = sws_getContext(from->w, from->h, pixels, from->w, from->h, e->codec->pix_fmt, flags,
+                              NULL, NULL, NULL);
+    if (!e->scale)
+        return 0;
+    const int *matrix =
+        sws_getCoefficients(e->codec->colorspace == AVCOL_SPC_BT709        ? SWS_CS_ITU709
+                            : e->codec->colorspace == AVCOL_SPC_BT2020_NCL ? SWS_CS_BT2020
+                                                                           : SWS_CS_DEFAULT);
+    int full = e->codec->color_range == AVCOL_RANGE_JPEG || to.model == TAMIS_VIDEO_RGB;
+    sws_setColorspaceDetails(e->scale, matrix, from->full_range, matrix, full, 0, 1 << 16, 1 << 16);
+    return 1;
+}
+
+/* The pixels of frames whose channels lie side by side as in a reader's; NONE when there are none
+ * such. */
+static enum AVPixelFormat side_by_side(const tamis_video_format *f)
+{
+    if (f->model == TAMIS_VIDEO_RGB && !f->alpha)
+        return f->bits == 8 ? AV_PIX_FMT_RGB24 : f->bits == 16 ? AV_PIX_FMT_RGB48 : AV_PIX_FMT_NONE;
+    if (f->model == TAMIS_VIDEO_YUV && !f->alpha && f->bits == 8 && f->sub_y == f->sub_x &&
+        f->sub_x < 2)
+        return f->sub_x ? AV_PIX_FMT_NV12 : AV_PIX_FMT_NV24;
+    if (f->model == TAMIS_VIDEO_YUV && !f->alpha && f->bits == 8 && f->sub_x == 1 && f->sub_y == 0)
+        return AV_PIX_FMT_NV16;
+    return AV_PIX_FMT_NONE;
+}
+
+static tamis_status open_pools(const request *q)
+{
+    tamis_av_encode *e = q->e;
+    const tamis_video_format *f = &q->writer->format;
+    enum AVPixelFormat pixels = tamis_priv_av_pixels_planar(f), packed = side_by_side(f);
+    if (!open_scale(e, f, pixels))
+        return tamis_ctx_fail(q->writer->ctx, TAMIS_ERR_UNSUPPORTED,
+                              "%s: nothing converts %s to %s", q->writer->name,
+                              av_get_pix_fmt_name(pixels), av_get_pix_fmt_name(e->codec->pix_fmt));
+    int ok = tamis_priv_av_pool_open(&e->frames, pixels, f->w, f->h) &&
+             tamis_priv_av_pool_open(&e->ready, e->codec->pix_fmt, f->w, f->h);
+    if (packed != AV_PIX_FMT_NONE)
+        ok = ok && tamis_priv_av_pool_open(&e->packed, packed, f->w, f->h);
+    return ok ? TAMIS_OK : no_memory(q->writer);
+}
+
+tamis_status tamis_priv_av_encode_open(tamis_video_writer *writer, tamis_av_encode *e,
+                                       const AVOutputFormat *container,
+                                       const tamis_video_write_options *options)
+{
+    request q = {writer, e, container, options};
+    tamis_priv_av_note_open(&e->note);
+    e->last = AV_NOPTS_VALUE;
+    tamis_status status = check_pixels(&q);
+    if (status == TAMIS_OK)
+        status = options->codec ? open_named(&q) : open_best(&q);
+    if (status == TAMIS_OK)
+        status = open_pools(&q);
+    if (status == TAMIS_OK)
+        tamis_priv_av_settings_describe(e, options);
+    return status;
+}
+
+void tamis_priv_av_encode_close(tamis_av_encode *e)
+{
+    avcodec_free_context(&e->codec);
+    tamis_priv_av_pool_close(&e->frames);
+    tamis_priv_av_pool_close(&e->packed);
+    tamis_priv_av_pool_close(&e->ready);
+    sws_freeContext(e->scale);
+    av_freep(&e->shown);
+    tamis_priv_av_note_close(&e->note);
+}
+
+/* ---- frames */
+
+/* Remembers how long a frame is shown, since encoders do not. */
+static int remember(tamis_av_encode *e, int64_t pts, int64_t duration)
+{
+    if (e->shown_count == e->shown_room) {
+        int room = e->shown_room ? 2 * e->shown_room : 64;
+        void *more = av_realloc_array(e->shown, (size_t)room, sizeof *e->shown);
+        if (!more)
+            return 0;
+        e->shown = more;
+        e->shown_room = room;
+    }
+    e->shown[e->shown_count][0] = pts;
+    e->shown[e->shown_count++][1] = duration;
+    return 1;
+}
+
+int64_t tamis_priv_av_encode_duration(tamis_av_encode *e, int64_t pts)
+{
+    for (int i = 0; i < e->shown_count; i++)
+        if (e->shown[i][0] == pts) {
+            int64_t duration = e->shown[i][1];
+            memmove(&e->shown[i], &e->shown[i + 1],
+                    (size_t)(--e->shown_count - i) * sizeof *e->shown);
+            return duration;
+        }
+    return 0;
+}
+
+static tamis_status set_time(const tamis_video_writer *writer, tamis_av_encode *e, AVFrame *frame)
+{
+    AVRational base = e->codec->time_base;
+    int64_t pts = av_rescale_q(frame->pts - e->origin, e->base, base);
+    int64_t duration = av_rescale_q(tamis_priv_av_duration(frame), e->base, base);
+    if (e->last != AV_NOPTS_VALUE && pts <= e->last) {
+        if (e->fixed_rate)
+            return tamis_ctx_fail(writer->ctx, TAMIS_ERR_UNSUPPORTED,
+                                  "%s: this container or codec holds a constant frame rate only, "
+                                  "and frames come closer than 1/%g s; mkv or mp4 with h264 holds "
+                                  "them",
+                                  writer->name, 1 / av_q2d(base));
+        pts = e->last + 1;
+    }
+    e->last = frame->pts = pts;
+    tamis_priv_av_set_duration(frame, duration);
+    return remember(e, pts, duration) ? TAMIS_OK : no_memory(writer);
+}
+
+/* Of the input's frame remains what is about the picture, not how it was coded. */
+static void clean(AVFrame *frame)
+{
+    frame->pict_type = AV_PICTURE_TYPE_NONE;
+    frame->decode_error_flags = 0;
+    frame->quality = 0;
+#if TAMIS_AV_FRAME_FLAGS
+    frame->flags &= ~(AV_FRAME_FLAG_KEY | AV_FRAME_FLAG_CORRUPT | AV_FRAME_FLAG_DISCARD);
+#else
+    frame->key_frame = 0;
+    frame->flags = 0;
+#endif
+    av_frame_remove_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+}
+
+/* The frame in the encoder's pixels; takes it over. NULL when there is no memory. */
+static AVFrame *in_its_pixels(tamis_av_encode *e, AVFrame *frame)
+{
+    if (frame->format == e->codec->pix_fmt && !e->scale)
+        return frame;
+    AVFrame *out = tamis_priv_av_pool_take(&e->ready), *planar = NULL;
+    int ok = out && av_frame_copy_props(out, frame) >= 0;
+    if (ok && e->scale && frame->format != e->frames.pixels) {
+        planar = tamis_priv_av_pool_take(&e->frames);
+        ok = planar && tamis_priv_av_pixels_copy(frame, planar);
+    }
+    if (ok && e->scale) {
+        const AVFrame *from = planar ? planar : frame;
+        sws_scale(e->scale, (const uint8_t *const *)from->data, from->linesize, 0, from->height,
+                  out->data, out->linesize);
+    } else if (ok) {
+        ok = tamis_priv_av_pixels_copy(frame, out);
+    }
+    if (!ok)
+        av_frame_free(&out);
+    av_frame_free(&planar);
+    av_frame_free(&frame);
+    return out;
+}
+
+tamis_status tamis_priv_av_encode_send(tamis_video_writer *writer, tamis_av_encode *e,
+                                       AVFrame *frame)
+{
+    tamis_status status = TAMIS_OK;
+    AVFrame *ready = NULL;
+    if (frame) {
+        ready = in_its_pixels(e, frame);
+        if (!ready)
+            return no_memory(writer);
+        clean(ready);
+        ready->color_range = e->codec->color_range;
+        status = set_time(writer, e, ready);
+    }
+    int error = status == TAMIS_OK ? avcodec_send_frame(e->codec, ready) : 0;
+    av_frame_free(&ready);
+    if (error < 0 && error != AVERROR_EOF) {
+        char said[160], text[AV_ERROR_MAX_STRING_SIZE] = "";
+        tamis_priv_av_note_read(&e->note, said, sizeof said);
+        av_strerror(error, text, sizeof text);
+        return tamis_ctx_fail(
+            writer->ctx, error == AVERROR(ENOMEM) ? TAMIS_ERR_MEMORY : TAMIS_ERR_WRITE,
+            "%s: %s failed: %s", writer->name, e->codec->codec->name, *said ? said : text);
+    }
+    return status;
+}

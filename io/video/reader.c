@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames, one after the other. */
+#include "reader.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "pixels.h"
+
+static tamis_status no_memory(const tamis_video_reader *reader)
+{
+    return tamis_ctx_fail(reader->ctx, TAMIS_ERR_MEMORY, "%s: no memory", reader->name);
+}
+
+/* ---- decoding */
+
+static void feed(tamis_av_reader *r)
+{
+    int more = !r->drained && tamis_priv_av_demux_next(r);
+    int error = avcodec_send_packet(r->codec, more ? r->packet : NULL);
+    if (more && error < 0 && error != AVERROR(EAGAIN))
+        r->lost++;
+    av_packet_unref(r->packet);
+}
+
+/* Frames without a time follow the one before. */
+static void set_time(tamis_av_reader *r)
+{
+    AVFrame *f = r->decoded;
+    int64_t next = r->last == AV_NOPTS_VALUE ? r->zero : r->last + r->step;
+    f->pts = f->best_effort_timestamp != AV_NOPTS_VALUE ? f->best_effort_timestamp : next;
+    if (r->last != AV_NOPTS_VALUE && f->pts <= r->last)
+        f->pts = r->last + 1;
+    r->last = f->pts;
+}
+
+/* The next frame of the decoder, in the order of showing: 1, or 0 at the end. */
+static int decode(tamis_av_reader *r)
+{
+    while (!r->ended) {
+        int error = avcodec_receive_frame(r->codec, r->decoded);
+        if (error == AVERROR_EOF)
+            r->ended = 1;
+        else if (error == 0) {
+            r->seen++;
+            r->damaged += r->decoded->decode_error_flags != 0 ||
+                          (r->decoded->flags & AV_FRAME_FLAG_CORRUPT) != 0;
+            set_time(r);
+            return 1;
+        } else {
+            r->lost += error != AVERROR(EAGAIN);
+            feed(r);
+        }
+    }
+    return 0;
+}
+
+/* ---- which frames */
+
+/* The next frame that is asked for: 1, or 0 when there is none. */
+static int next_wanted(tamis_av_reader *r)
+{
+    while (decode(r)) {
+        if (r->decoded->pts >= r->end)
+            return 0;
+        if (r->decoded->pts >= r->start && r->skip-- <= 0)
+            return 1;
+        tamis_priv_av_tap_skip(&r->tap, r->decoded->pts);
+        av_frame_unref(r->decoded);
+    }
+    return 0;
+}
+
+/* Key frames before a time are found by a container's index, which may lead too far. */
+static int find_first(tamis_av_reader *r)
+{
+    int64_t back = 0, second = av_rescale_q(1, (AVRational){1, 1}, r->stream->time_base);
+    if (r->start == INT64_MIN)
+        return next_wanted(r);
+    for (int i = 0; i < 6; i++, back = back ? back * 4 : 2 * second) {
+        int64_t skip = r->skip;
+        if (!tamis_priv_av_demux_seek(r, r->start - back))
+            break;
+        if (!decode(r))
+            continue;
+        if (r->decoded->pts > r->start)
+            continue;
+        if (r->decoded->pts == r->start && skip == 0)
+            return 1;
+        if (r->decoded->pts == r->start)
+            r->skip--;
+        av_frame_unref(r->decoded);
+        return next_wanted(r);
+    }
+    tamis_priv_av_demux_seek(r, r->stream->start_time);
+    return next_wanted(r);
+}
+
+static int64_t ticks(const tamis_av_reader *r, double seconds)
+{
+    double t = seconds / av_q2d(r->stream->time_base);
+    return t < 9e18 ? (int64_t)ceil(t - 1e-3) + r->zero : INT64_MAX;
+}
+
+static void set_range(tamis_av_reader *r, const tamis_video_read_options *options)
+{
+    r->start = options->start > 0 ? ticks(r, options->start) : INT64_MIN;
+    r->end = options->end > 0 ? ticks(r, options->end) : INT64_MAX;
+    r->skip = options->first;
+    r->left = options->count > 0 ? options->count : -1;
+    r->trimmed = options->start > 0 || options->first > 0;
+    r->last = AV_NOPTS_VALUE;
+    if (r->trimmed)
+        tamis_priv_av_tap_skip(&r->tap, r->start == INT64_MIN ? r->zero : r->start);
+}
+
+/* ---- frames as images */
+
+/* Where the decoder's frame cannot be seen as it is, a copy in planes. */
+static AVFrame *visible(tamis_av_reader *r)
+{
+    AVFrame *out = av_frame_alloc();
+    if (!out || tamis_priv_av_pixels_viewable(r->pixels)) {
+        if (out)
+            av_frame_move_ref(out, r->decoded);
+        return out;
+    }
+    av_frame_free(&out);
+    if (!r->copies.pool &&
+        !tamis_priv_av_pool_open(&r->copies, tamis_priv_av_pixels_planar(&r->sight),
+                                 r->decoded->width, r->decoded->height))
+        return NULL;
+    out = tamis_priv_av_pool_take(&r->copies);
+    if (!out || av_frame_copy_props(out, r->decoded) < 0 ||
+        !tamis_priv_av_pixels_copy(r->decoded, out))
+        av_frame_free(&out);
+    av_frame_unref(r->decoded);
+    return out;
+}
+
+static tamis_status check_same(const tamis_video_reader *reader)
+{
+    const tamis_av_reader *r = reader->state;
+    const AVFrame *f = r->decoded;
+    if (f->width == r->like->width && f->height == r->like->height && f->format == r->like->format)
+        return TAMIS_OK;
+    return tamis_ctx_fail(
+        reader->ctx, TAMIS_ERR_UNSUPPORTED,
+        "%s: at %.3f s frames become %dx%d %s, after %dx%d %s; cut the video there", reader->name,
+        (double)(f->pts - r->zero) * av_q2d(r->stream->time_base), f->width, f->height,
+        av_get_pix_fmt_name(f->format), r->like->width, r->like->height,
+        av_get_pix_fmt_name(r->like->format));
+}
+
+/* No more frames: the other tracks are read to where the video ends. */
+static tamis_status end_reading(tamis_av_reader *r)
+{
+    if (r->over)
+        return TAMIS_OK;
+    if (!r->ended) { /* a frame beyond the range was seen */
+        int64_t next = r->decoded->pts;
+        tamis_priv_av_tap_end(&r->tap, r->end < next ? r->end : next);
+    }
+    av_frame_unref(r->decoded);
+    r->over = 1;
+    tamis_priv_av_demux_rest(r);
+    return TAMIS_OK;
+}
+
+/* Whether another frame is to be delivered. The one behind the last is looked at, too: where it
+ * begins, the last one ends. */
+static int go_on(tamis_av_reader *r)
+{
+    if (r->over)
+        return 0;
+    if (r->left != 0)
+        return next_wanted(r);
+    decode(r);
+    return 0;
+}
+
+static tamis_status next_frame(tamis_video_reader *reader, tamis_video_frame *frame)
+{
+    tamis_av_reader *r = reader->state;
+    if (r->first) {
+        av_frame_move_ref(r->decoded, r->first);
+        av_frame_free(&r->first);
+    } else if (!go_on(r)) {
+        return end_reading(r);
+    }
+    tamis_status status = check_same(reader);
+    if (status != TAMIS_OK)
+        return status;
+    r->left -= r->left > 0;
+    double time = (double)(r->decoded->pts - r->zero) * av_q2d(r->stream->time_base);
+    AVFrame *out = visible(r);
+    if (!out || !tamis_priv_av_frame_wrap(out, r->sight.model, time, frame))
+        return no_memory(reader);
+    return TAMIS_OK;
+}
+
+/* ---- opening and closing */
+
+/* What is like all frames, without their samples. */
+static AVFrame *properties(const AVFrame *frame)
+{
+    AVFrame *out = av_frame_alloc();
+    if (!out)
+        return NULL;
+    out->width = frame->width;
+    out->height = frame->height;
+    out->format = frame->format;
+    if (av_frame_copy_props(out, frame) < 0)
+        av_frame_free(&out);
+    return out;
+}
+
+static tamis_status open_first(tamis_video_reader *reader, const tamis_video_read_options *options)
+{
+    tamis_av_reader *r = reader->state;
+    set_range(r, options);
+    if (!find_first(r)) {
+        if (r->seen > 0 || r->trimmed)
+            return tamis_ctx_fail(reader->ctx, TAMIS_ERR_READ,
+                                  "%s: no frame lies in the range that was asked for",
+                                  reader->name);
+        char said[160];
+        tamis_priv_av_note_read(&r->decoder, said, sizeof said);
+        return tamis_ctx_fail(reader->ctx, TAMIS_ERR_READ, "%s: no frame can be decoded%s%s%s",
+                              reader->name, *said ? " (" : "", said, *said ? ")" : "");
+    }
+    if (r->trimmed) { /* what was left out on the way is no loss */
+        r->lost = r->damaged = 0;
+        tamis_priv_av_note_clear(&r->decoder);
+    }
+    r->pixels = r->decoded->format;
+    if (!tamis_priv_av_format_of(r->decoded, &r->sight) ||
+        tamis_priv_av_pixels_planar(&r->sight) == AV_PIX_FMT_NONE)
+        return tamis_ctx_fail(reader->ctx, TAMIS_ERR_UNSUPPORTED,
+                              "%s: pixels of kind %s cannot be filtered; convert the video first",
+                              reader->name, av_get_pix_fmt_name(r->pixels));
+    r->origin = r->trimmed ? r->decoded->pts : r->zero;
+    tamis_priv_av_tap_start(&r->tap, r->trimmed ? r->decoded->pts : INT64_MIN);
+    r->like = properties(r->decoded);
+    r->first = av_frame_alloc();
+    if (!r->like || !r->first)
+        return no_memory(reader);
+    av_frame_move_ref(r->first, r->decoded);
+    return TAMIS_OK;
+}
+
+static const char *damage(const tamis_video_reader *reader)
+{
+    return tamis_priv_av_damage(reader);
+}
+
+static void close_reader(tamis_video_reader *reader)
+{
+    tamis_av_reader *r = reader->state;
+    if (!r)
+        return;
+    tamis_priv_av_tap_close(&r->tap);
+    av_frame_free(&r->first);
+    av_frame_free(&r->like);
+    av_frame_free(&r->decoded);
+    av_packet_free(&r->packet);
+    avcodec_free_context(&r->codec);
+    avformat_close_input(&r->format);
+    tamis_priv_av_bytes_close(&r->bytes);
+    tamis_priv_av_pool_close(&r->copies);
+    tamis_priv_av_note_close(&r->demuxer);
+    tamis_priv_av_note_close(&r->decoder);
+    free(r);
+    reader->state = NULL;
+}
+
+static const tamis_video_reader_ops ops = {next_frame, damage, close_reader};
+
+tamis_av_reader *tamis_priv_av_reader_of(const tamis_video_reader *reader)
+{
+    return reader && reader->ops == &ops ? reader->state : NULL;
+}
+
+tamis_status tamis_priv_av_reader_open(tamis_video_reader *reader, const char *path,
+                                       const tamis_video_read_options *options)
+{
+    tamis_av_reader *r = calloc(1, sizeof *r);
+    reader->ops = &ops;
+    reader->state = r;
+    if (!r)
+        return no_memory(reader);
+    tamis_priv_av_note_open(&r->demuxer);
+    tamis_priv_av_note_open(&r->decoder);
+    tamis_priv_av_tap_open(&r->tap);
+    tamis_status status = tamis_priv_av_demux_open(reader, path, options->threads);
+    if (status == TAMIS_OK)
+        status = open_first(reader, options);
+    if (status == TAMIS_OK)
+        tamis_priv_av_info_fill(reader, options);
+    return status;
+}

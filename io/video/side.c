@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "side.h"
+
+#include <string.h>
+
+const uint8_t *tamis_priv_av_side_get(const AVStream *stream, enum AVPacketSideDataType type,
+                                      size_t *size)
+{
+#if TAMIS_AV_SIDE_IN_PARAMETERS
+    const AVPacketSideData *side = av_packet_side_data_get(
+        stream->codecpar->coded_side_data, stream->codecpar->nb_coded_side_data, type);
+    *size = side ? side->size : 0;
+    return side ? side->data : NULL;
+#else
+    return av_stream_get_side_data(stream, type, size);
+#endif
+}
+
+int tamis_priv_av_side_add(AVStream *stream, enum AVPacketSideDataType type, const uint8_t *data,
+                           size_t size)
+{
+    size_t old;
+    if (tamis_priv_av_side_get(stream, type, &old))
+        return 1;
+#if TAMIS_AV_SIDE_IN_PARAMETERS
+    AVPacketSideData *side = av_packet_side_data_new(
+        &stream->codecpar->coded_side_data, &stream->codecpar->nb_coded_side_data, type, size, 0);
+    uint8_t *copy = side ? side->data : NULL;
+#else
+    uint8_t *copy = av_stream_new_side_data(stream, type, size);
+#endif
+    if (copy)
+        memcpy(copy, data, size);
+    return copy != NULL;
+}
+
+/* What is about the pictures, not about how they were coded. */
+static const enum AVPacketSideDataType about_pictures[] = {
+    AV_PKT_DATA_DISPLAYMATRIX,       AV_PKT_DATA_STEREO3D,
+    AV_PKT_DATA_SPHERICAL,           AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
+    AV_PKT_DATA_CONTENT_LIGHT_LEVEL, AV_PKT_DATA_ICC_PROFILE,
+};
+
+static const struct {
+    enum AVFrameSideDataType frame;
+    enum AVPacketSideDataType track;
+} in_frames[] = {
+    {AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_MASTERING_DISPLAY_METADATA},
+    {AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, AV_PKT_DATA_CONTENT_LIGHT_LEVEL},
+    {AV_FRAME_DATA_DISPLAYMATRIX, AV_PKT_DATA_DISPLAYMATRIX},
+    {AV_FRAME_DATA_STEREO3D, AV_PKT_DATA_STEREO3D},
+    {AV_FRAME_DATA_SPHERICAL, AV_PKT_DATA_SPHERICAL},
+    {AV_FRAME_DATA_ICC_PROFILE, AV_PKT_DATA_ICC_PROFILE},
+};
+
+int tamis_priv_av_side_keep(AVStream *out, const AVStream *in, const AVFrame *first)
+{
+    int ok = 1;
+    for (size_t i = 0; i < sizeof about_pictures / sizeof *about_pictures; i++) {
+        size_t size;
+        const uint8_t *data = tamis_priv_av_side_get(in, about_pictures[i], &size);
+        if (data)
+            ok = ok && tamis_priv_av_side_add(out, about_pictures[i], data, size);
+    }
+    for (size_t i = 0; i < sizeof in_frames / sizeof *in_frames; i++) {
+        const AVFrameSideData *side = av_frame_get_side_data(first, in_frames[i].frame);
+        if (side)
+            ok = ok && tamis_priv_av_side_add(out, in_frames[i].track, side->data, side->size);
+    }
+    return ok;
+}
+
+int tamis_priv_av_side_copy(AVStream *out, const AVStream *in)
+{
+    int ok = 1;
+#if !TAMIS_AV_SIDE_IN_PARAMETERS /* else it came with the parameters */
+    for (int i = 0; i < in->nb_side_data; i++) {
+        const AVPacketSideData *side = &in->side_data[i];
+        ok = ok && tamis_priv_av_side_add(out, side->type, side->data, side->size);
+    }
+#else
+    (void)out;
+    (void)in;
+#endif
+    return ok;
+}
