@@ -4,6 +4,7 @@
 #ifndef TAMIS_CUDA_KERNEL_CUH
 #define TAMIS_CUDA_KERNEL_CUH
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -95,6 +96,43 @@ template <> struct tamis_sample<float> {
         return (float)v;
     }
 };
+
+/* ---- single instructions whose results are off by one or two units in the last place. Kernels
+ * say why that suffices; where rows must agree to the bit, they do not use these. */
+
+/* 2^v; 0 where that is subnormal. */
+static __device__ __forceinline__ float tamis_rough_exp2(float v)
+{
+#ifdef TAMIS_EMULATE
+    return exp2f(v);
+#else
+    float r;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+    return r;
+#endif
+}
+
+static __device__ __forceinline__ float tamis_rough_reciprocal(float v)
+{
+#ifdef TAMIS_EMULATE
+    return 1 / v;
+#else
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+    return r;
+#endif
+}
+
+static __device__ __forceinline__ float tamis_rough_root(float v)
+{
+#ifdef TAMIS_EMULATE
+    return __fsqrt_rn(v);
+#else
+    float r;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+    return r;
+#endif
+}
 
 /* ---- borders */
 

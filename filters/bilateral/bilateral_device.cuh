@@ -31,17 +31,6 @@ struct args {
     const float *space; /* likewise log2_space */
 };
 
-static __device__ __forceinline__ float power(float t)
-{
-#ifdef TAMIS_EMULATE
-    return exp2f(t);
-#else
-    float w;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(w) : "f"(t));
-    return w;
-#endif
-}
-
 template <typename T>
 static __device__ __forceinline__ float sample(const struct picture &f, int p, int x, int y)
 {

@@ -198,7 +198,7 @@ static __device__ __forceinline__ void pair_rows(const struct near_args &a, cons
                 t = fmaf(S::SCALED ? -d[c] : __fmul_rn(d[c], -a.range), d[c], t);
             }
             bool rough = S::ROUGH && dx == -R && (dy % 2 || R > 3);
-            float w = rough ? rough_power(t) : power(t);
+            float w = rough ? rough_power(t) : tamis_rough_exp2(t);
             if (p_mine) {
                 of_p.weight[i - R] = __fadd_rn(of_p.weight[i - R], w);
 #pragma unroll
@@ -212,17 +212,6 @@ static __device__ __forceinline__ void pair_rows(const struct near_args &a, cons
                     of_q.delta[j - R][c] = fmaf(-w, d[c], of_q.delta[j - R][c]);
             }
         }
-}
-
-static __device__ __forceinline__ float reciprocal(float v)
-{
-#ifdef TAMIS_EMULATE
-    return 1 / v;
-#else
-    float r;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
-    return r;
-#endif
 }
 
 template <typename S>
@@ -239,7 +228,7 @@ static __device__ __forceinline__ void store_row(const struct near_args &a, cons
 #pragma unroll
     for (int c = 0; c < S::W; c++) {
         weight[c] = s.weight[c];
-        scale[c] = S::SCALED ? reciprocal(weight[c]) : 1;
+        scale[c] = S::SCALED ? tamis_rough_reciprocal(weight[c]) : 1;
         for (int p = 0; p < S::N && S::N > 1 && !S::SCALED; p++)
             weight[c] = fmaf(s.delta[c][p], 0, weight[c]); /* not finite: then of all planes */
     }

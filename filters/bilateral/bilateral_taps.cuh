@@ -77,7 +77,7 @@ template <typename T> struct window {
     }
     __device__ __forceinline__ float weight(int dx, int dy, float square) const
     {
-        return power(fmaf(square, -a.range, space(dx, dy)));
+        return tamis_rough_exp2(fmaf(square, -a.range, space(dx, dy)));
     }
     __device__ __forceinline__ void put(int p, float v) const
     {
@@ -170,7 +170,7 @@ sum_luma(const window<T> &win, const struct colors &center, const struct colors 
         int half = a.half[dy < 0 ? -dy : dy];
         for (int dx = -half; dx <= half; dx++) {
             struct colors c = split<T>(win, dx, dy);
-            float d = __fsub_rn(c.y, center.y), space = power(win.space(dx, dy));
+            float d = __fsub_rn(c.y, center.y), space = tamis_rough_exp2(win.space(dx, dy));
             /* NaN where the difference is not finite. */
             float square = a.guide.planes ? win.guide_square(dx, dy) : fmaf(d, d, __fmul_rn(d, 0));
             float w = win.weight(dx, dy, square);

@@ -55,19 +55,6 @@ static __device__ __forceinline__ float angle(float dx, float dy)
     return isnan(dx) || isnan(dy) ? dx + dy : a;
 }
 
-/* The root of a whole number up to 255^2, close enough to find the level nearest to the exact one:
- * the closest to a half between two, 0.5 - 0.0005, is farther from it than the root is wrong. */
-static __device__ __forceinline__ float quick_root(float v)
-{
-#ifdef TAMIS_EMULATE
-    return __fsqrt_rn(v);
-#else
-    float r;
-    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
-    return r;
-#endif
-}
-
 /* Of four slopes, before they are scaled. */
 static __device__ __forceinline__ void values_of(int from, const float dx[4], const float dy[4],
                                                  float out[4])
@@ -225,8 +212,9 @@ static __device__ __forceinline__ void finish(const args<T> &a, const P &p, cons
     for (int c = 0; c < 4; c++) {
         if (U == SUMS)
             v[c] = fminf(fabsf(dx[c]) + fabsf(dy[c]), 255.f);
-        else if (U == ROOTS)
-            v[c] = quick_root(fminf(fmaf(dx[c], dx[c], dy[c] * dy[c]), 65025.f));
+        else if (U == ROOTS) /* of a whole number up to 255^2: the closest to a half between two
+                                levels, 0.5 - 0.0005, is farther from it than the root is wrong */
+            v[c] = tamis_rough_root(fminf(fmaf(dx[c], dx[c], dy[c] * dy[c]), 65025.f));
         else if (U == ANGLE)
             v[c] = angle(dx[c], dy[c]);
         else

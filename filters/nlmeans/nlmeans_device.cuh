@@ -112,17 +112,6 @@ static __device__ __forceinline__ float needed_sample(const struct args &a, cons
     return is ? sample(a, f, p, x, y) : 0;
 }
 
-static __device__ __forceinline__ float power(float t)
-{
-#ifdef TAMIS_EMULATE
-    return exp2f(t);
-#else
-    float w;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(w) : "f"(t));
-    return w;
-#endif
-}
-
 static __device__ __forceinline__ float luma_of(float r, float g, float b)
 {
     return fmaf(0.114f, b, fmaf(0.587f, g, __fmul_rn(0.299f, r)));

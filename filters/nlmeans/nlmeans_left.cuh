@@ -63,7 +63,7 @@ static __device__ __forceinline__ void left_offset(const struct args &a, int fra
         sum = 0;
         for (int i = 1; i <= height; i++)
             sum = __fadd_rn(sum, kept[(j + i) % height * 32 + lane]);
-        float w = sum <= FLT_MAX ? power(fminf(fmaf(sum, -a.scale, a.bias), 0)) : 0;
+        float w = sum <= FLT_MAX ? tamis_rough_exp2(fminf(fmaf(sum, -a.scale, a.bias), 0)) : 0;
         if (!(w > 0))
             continue;
         int y = j - 2 * a.py, x = x0 + lane + a.shift_x, v = y0 + y + a.shift_y;

@@ -223,8 +223,8 @@ static __device__ __forceinline__ void add_weights(const struct args &a, struct 
         for (int h = 0; h < 2; h++) {
             if (CLIPPED && (row - 2 * h < 0 || row - 2 * h - 1 > 2 * a.sy))
                 continue;
-            float w0 = power(fmaf(__int_as_float(d[2 * h]), scale, addend[h]));
-            float w1 = power(fmaf(__int_as_float(d[2 * h + 1]), scale, addend[h]));
+            float w0 = tamis_rough_exp2(fmaf(__int_as_float(d[2 * h]), scale, addend[h]));
+            float w1 = tamis_rough_exp2(fmaf(__int_as_float(d[2 * h + 1]), scale, addend[h]));
             weights[h] = at_most_one(halves(w0, w1));
         }
         add_product(p.sum[s], weights, q.value[i]);

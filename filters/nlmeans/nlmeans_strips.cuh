@@ -44,7 +44,7 @@ add_row(float s[2][P::N + 1], const float squares[TOGETHER][2], const view &p, c
     for (int g = 0; g < TOGETHER; g++)
 #pragma unroll
         for (int c = 0; c < 2; c++) {
-            float w = power(P::exponent(squares[g][c], scale, bias[g]));
+            float w = tamis_rough_exp2(P::exponent(squares[g][c], scale, bias[g]));
             s[c][P::N] = __fadd_rn(s[c][P::N], w);
 #pragma unroll
             for (int i = 0; i < P::N; i++) {
