@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-# The command, driven from outside.
+# The command, driven from outside: a test for each test_<name>.py, so that they run side by side.
 find_package(Python3 COMPONENTS Interpreter QUIET)
 if(NOT TARGET tamis_command)
   message(STATUS "The command's tests are left out: the command is not built")
 elseif(Python3_Interpreter_FOUND)
-  add_test(NAME cli COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run.py
-                            $<TARGET_FILE:tamis_command>)
-  set_tests_properties(cli PROPERTIES TIMEOUT 300)
-  if(TARGET tamis_cuda_emulated)
-    set_tests_properties(cli PROPERTIES ENVIRONMENT TAMIS_EMULATED=${TAMIS_EMULATED})
-  endif()
+  file(GLOB modules CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/test_*.py)
+  foreach(module ${modules})
+    get_filename_component(module ${module} NAME_WE)
+    string(REPLACE "test_" "cli_" name ${module})
+    add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run.py
+                                  $<TARGET_FILE:tamis_command> ${module})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+    if(TARGET tamis_cuda_emulated)
+      set_tests_properties(${name} PROPERTIES ENVIRONMENT TAMIS_EMULATED=${TAMIS_EMULATED})
+    endif()
+  endforeach()
 else()
   message(STATUS "The command's tests are left out: Python 3 was not found")
 endif()

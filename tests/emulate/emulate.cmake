@@ -31,6 +31,9 @@ target_compile_options(tamis_cuda_emulated PRIVATE -fwrapv -U_FORTIFY_SOURCE -Wn
 if(TAMIS_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(tamis_cuda_emulated PRIVATE -fno-sanitize=function,vptr)
 endif()
+if(TAMIS_SANITIZE MATCHES "undefined") # as for vector kernels
+  target_compile_options(tamis_cuda_emulated PRIVATE -fno-sanitize=null,pointer-overflow)
+endif()
 target_include_directories(tamis_cuda_emulated PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/emulate
                            ${TAMIS_PUBLIC_INCLUDES} ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/cuda)
 set(TAMIS_EMULATED ${CMAKE_BINARY_DIR}/tests/tamis_cuda_emulated.so)
