@@ -348,6 +348,11 @@ static tamis_status set_time(const tamis_video_writer *writer, tamis_av_encode *
         pts = e->last + 1;
     }
     e->last = frame->pts = pts;
+    /* Players stop at the end of the last frame, so it must have one. */
+    if (duration <= 0)
+        duration = av_rescale_q(1, av_inv_q(e->codec->framerate), base);
+    if (duration <= 0)
+        duration = 1;
     tamis_priv_av_set_duration(frame, duration);
     return remember(e, pts, duration) ? TAMIS_OK : no_memory(writer);
 }

@@ -44,12 +44,27 @@ static void hash_part(const tamis_image *part, uint32_t *hash)
 
 /* ---- clips */
 
+tamis_video_read_options video_reading(const tamis_video_read_options *options)
+{
+    tamis_video_read_options out = options ? *options : (tamis_video_read_options){0};
+    out.threads = TEST_VIDEO_THREADS;
+    return out;
+}
+
+tamis_video_write_options video_writing(const tamis_video_write_options *options)
+{
+    tamis_video_write_options out = options ? *options : (tamis_video_write_options){0};
+    out.threads = TEST_VIDEO_THREADS;
+    return out;
+}
+
 void video_make(const char *path, const tamis_video_format *format, int frames, const double *time,
                 const tamis_video_write_options *options)
 {
     tamis_video_writer *writer;
     uint32_t seed = 7;
-    assert_ok(tamis_video_writer_open(io_ctx, path, format, NULL, options, &writer));
+    tamis_video_write_options to = video_writing(options);
+    assert_ok(tamis_video_writer_open(io_ctx, path, format, NULL, &to, &writer));
     for (int i = 0; i < frames; i++) {
         tamis_video_frame frame;
         double rate = options && options->rate > 0 ? options->rate : 25;
@@ -86,10 +101,12 @@ int video_copy(const char *from, const char *to, const tamis_video_read_options 
     tamis_video_reader *reader;
     tamis_video_writer *writer;
     int frames = 0, more = 1;
-    if (tamis_video_reader_open(io_ctx, from, read, &reader) != TAMIS_OK)
+    tamis_video_read_options in = video_reading(read);
+    tamis_video_write_options out = video_writing(write);
+    if (tamis_video_reader_open(io_ctx, from, &in, &reader) != TAMIS_OK)
         return -1;
     const tamis_video_info *info = tamis_video_reader_info(reader);
-    if (tamis_video_writer_open(io_ctx, to, &info->format, reader, write, &writer) != TAMIS_OK) {
+    if (tamis_video_writer_open(io_ctx, to, &info->format, reader, &out, &writer) != TAMIS_OK) {
         tamis_video_reader_close(&reader);
         return -1;
     }
@@ -111,7 +128,8 @@ uint32_t video_hash(const char *path, int *frames, double *times, tamis_video_in
     tamis_video_reader *reader;
     uint32_t hash = 2166136261u;
     int n = 0;
-    assert_ok(tamis_video_reader_open(io_ctx, path, NULL, &reader));
+    tamis_video_read_options in = video_reading(NULL);
+    assert_ok(tamis_video_reader_open(io_ctx, path, &in, &reader));
     if (info)
         *info = *tamis_video_reader_info(reader);
     for (;; n++) {

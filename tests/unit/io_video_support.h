@@ -7,6 +7,14 @@
 
 #include "io_support.h"
 
+/* Threads inside FFmpeg; 1 where a thread sanitizer would not see how they agree. */
+#ifndef TEST_VIDEO_THREADS
+#define TEST_VIDEO_THREADS 0
+#endif
+/* Options with that many threads; either may be NULL. */
+tamis_video_read_options video_reading(const tamis_video_read_options *options);
+tamis_video_write_options video_writing(const tamis_video_write_options *options);
+
 /* Makes a clip with samples that are the same for the same seed; time[i] in seconds, or NULL for a
  * constant rate. */
 void video_make(const char *path, const tamis_video_format *format, int frames, const double *time,

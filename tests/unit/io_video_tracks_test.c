@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The video module: times, other tracks, chapters, attachments, and what trimming does to them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io_video_support.h"
+
+static const tamis_video_write_options plain = {.overwrite = 1};
+
+/* Two seconds: H.264 with B frames, sound in two languages, subtitles, chapters, a font, a cover.
+ */
+static void make_film(void)
+{
+    static const char subtitles[] = "1\n00:00:00,200 --> 00:00:00,900\nBonjour <i>le monde</i>\n\n"
+                                    "2\n00:00:01,100 --> 00:00:01,800\ndeux lignes\nl\xc3\xa0\n";
+    static const char chapters[] = ";FFMETADATA1\ntitle=A film\n"
+                                   "[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=800\ntitle=One\n"
+                                   "[CHAPTER]\nTIMEBASE=1/1000\nSTART=800\nEND=2000\ntitle=Two\n";
+    static const char font[] = "this is not a font";
+    io_store(io_path("s.srt"), subtitles, sizeof subtitles - 1);
+    io_store(io_path("c.txt"), chapters, sizeof chapters - 1);
+    io_store(io_path("font.ttf"), font, sizeof font);
+    video_ffmpeg("-f lavfi -i color=red:s=32x32 -frames:v 1 cover.png");
+    video_ffmpeg(
+        "-f lavfi -i testsrc2=s=160x120:r=25:d=2 -f lavfi -i sine=440:d=2 -f lavfi -i "
+        "sine=880:d=2 -i s.srt -i c.txt -map 0 -map 1 -map 2 -map 3 -map_metadata 4 -attach "
+        "font.ttf -metadata:s:t:0 mimetype=application/x-truetype-font -attach cover.png "
+        "-metadata:s:t:1 mimetype=image/png -c:v libx264 -preset veryfast -bf 2 -g 10 -c:a:0 "
+        "pcm_s16le -c:a:1 aac -c:s srt -metadata:s:a:0 language=eng -metadata:s:a:1 language=deu "
+        "-metadata:s:a:1 title=Kommentar -disposition:a:1 comment -metadata:s:s:0 language=fra "
+        "film.mkv");
+}
+
+/* Hashes of a track's packets. */
+static void packets_of(const char *file, const char *track, char *out, size_t size)
+{
+    char command[256];
+    snprintf(command, sizeof command,
+             "ffmpeg -nostdin -v error -i %s -map 0:%s -c copy -f streamhash -hash md5 -", file,
+             track);
+    snprintf(out, size, "%s", video_ask(command));
+}
+
+/* Case G29. */
+static void test_tracks_are_kept(void **state)
+{
+    static const char facts[] =
+        "ffprobe -v error -show_entries stream=index,codec_name,codec_type:stream_tags=language,"
+        "title,filename:stream_disposition=default,comment,attached_pic:chapter=start_time,"
+        "end_time:chapter_tags=title:format_tags=title -of compact %s";
+    char command[512], before[4096], hash[2][128], dropped[512], damage[512];
+    (void)state;
+    make_film();
+    assert_int_equal(
+        video_copy(io_path("film.mkv"), io_path("o.mkv"), NULL, &plain, dropped, damage), 50);
+    assert_string_equal(dropped, "");
+    assert_string_equal(damage, "");
+    snprintf(command, sizeof command, facts, "film.mkv");
+    snprintf(before, sizeof before, "%s", video_ask(command));
+    snprintf(command, sizeof command, facts, "o.mkv");
+    assert_string_equal(video_ask(command), before);
+    static const char *const tracks[] = {"a:0", "a:1", "s:0"};
+    for (int i = 0; i < 3; i++) {
+        packets_of("film.mkv", tracks[i], hash[0], sizeof hash[0]);
+        packets_of("o.mkv", tracks[i], hash[1], sizeof hash[1]);
+        assert_string_equal(hash[0], hash[1]);
+    }
+    const char *kinds = video_ask("ffprobe -v error -select_streams v:0 -show_entries "
+                                  "frame=pict_type -of csv=p=0 o.mkv");
+    assert_non_null(strchr(kinds, 'B'));
+}
+
+static void test_what_is_dropped_is_named(void **state)
+{
+    char dropped[512];
+    (void)state;
+    make_film();
+    assert_int_equal(video_copy(io_path("film.mkv"), io_path("o.mp4"), NULL, &plain, dropped, NULL),
+                     50);
+    assert_non_null(strstr(dropped, "attachment 1 (font.ttf)"));
+    assert_null(strstr(dropped, "aac"));
+    assert_null(strstr(dropped, "subrip"));
+    /* Subtitles of text change their kind, and back. */
+    assert_int_equal(video_copy(io_path("o.mp4"), io_path("b.mkv"), NULL, &plain, dropped, NULL),
+                     50);
+    assert_string_equal(dropped, "");
+    const char *text = video_ask("ffmpeg -nostdin -v error -i b.mkv -map 0:s:0 -f srt -");
+    assert_non_null(strstr(text, "Bonjour <i>le monde</i>"));
+    assert_non_null(strstr(text, "deux lignes"));
+    assert_non_null(strstr(text, "\nl\xc3\xa0"));
+    assert_int_equal(video_copy(io_path("film.mkv"), io_path("o.avi"), NULL, &plain, dropped, NULL),
+                     50);
+    assert_non_null(strstr(dropped, "subtitle track 1 (subrip, fra)"));
+    assert_non_null(strstr(dropped, "2 chapters"));
+    tamis_video_write_options bare = {.overwrite = 1, .strip = 1};
+    assert_int_equal(video_copy(io_path("film.mkv"), io_path("o.mkv"), NULL, &bare, dropped, NULL),
+                     50);
+    tamis_video_info info;
+    video_hash(io_path("o.mkv"), NULL, NULL, &info);
+    assert_int_equal(info.audio + info.subtitles + info.attachments + info.chapters, 0);
+}
+
+/* Case G28. */
+static void test_variable_rate(void **state)
+{
+    static const double times[] = {0, 0.04, 0.1, 0.11, 0.5, 1.0};
+    static const char *const outputs[] = {"o.mkv", "o.mp4", "o.webm", "o.mov"};
+    tamis_video_format format = {64, 48, TAMIS_VIDEO_YUV,        TAMIS_U8, 8, 1, 1,
+                                 0,  0,  TAMIS_VIDEO_SITING_LEFT};
+    tamis_video_write_options fine = {.codec = "ffv1", .overwrite = 1, .rate = 1000};
+    (void)state;
+    video_make(io_path("vfr.mkv"), &format, 6, times, &fine);
+    for (int i = 0; i < 4; i++) {
+        double found[256];
+        int frames;
+        assert_int_equal(
+            video_copy(io_path("vfr.mkv"), io_path(outputs[i]), NULL, &plain, NULL, NULL), 6);
+        video_hash(io_path(outputs[i]), &frames, found, NULL);
+        assert_int_equal(frames, 6);
+        for (int k = 0; k < 6; k++)
+            assert_true(fabs(found[k] - times[k]) < 1e-3);
+    }
+    /* AVI counts frames instead of timing them: what does not fit is no silent loss. */
+    tamis_video_format quick = format;
+    static const double uneven[] = {0, 0.04, 0.041, 0.12};
+    video_make(io_path("vfr.mkv"), &quick, 4, uneven, &fine);
+    if (video_copy(io_path("vfr.mkv"), io_path("o.avi"), NULL, &plain, NULL, NULL) < 0)
+        assert_message_has("constant frame rate");
+    else {
+        int frames;
+        video_hash(io_path("o.avi"), &frames, NULL, NULL);
+        assert_true(frames >= 4);
+    }
+}
+
+typedef struct range {
+    tamis_video_read_options read;
+    int frames;
+    double first, last; /* times in the input */
+} range;
+
+/* The clip's frames are 0.04 s apart from a start that FFmpeg chooses. */
+static void test_ranges(void **state)
+{
+    double all[256], found[256];
+    int n;
+    (void)state;
+    make_film();
+    video_hash(io_path("film.mkv"), &n, all, NULL);
+    assert_int_equal(n, 50);
+    const range ranges[] = {
+        {{.start = all[12]}, 38, all[12], all[49]},
+        {{.start = all[12] + 0.001}, 37, all[13], all[49]},
+        {{.start = all[12], .end = all[20]}, 8, all[12], all[19]},
+        {{.end = all[20] + 0.001}, 21, all[0], all[20]},
+        {{.first = 7}, 43, all[7], all[49]},
+        {{.first = 13, .count = 9}, 9, all[13], all[21]},
+        {{.start = all[31], .first = 2, .count = 3}, 3, all[33], all[35]},
+        {{.start = all[49]}, 1, all[49], all[49]},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        const range *r = &ranges[i];
+        int is_cut = r->read.start > 0 || r->read.first > 0;
+        double shift = is_cut ? r->first : 0;
+        assert_int_equal(
+            video_copy(io_path("film.mkv"), io_path("o.mkv"), &r->read, &plain, NULL, NULL),
+            r->frames);
+        video_hash(io_path("o.mkv"), &n, found, NULL);
+        assert_int_equal(n, r->frames);
+        assert_true(fabs(found[0] - (r->first - shift)) < 1.1e-3);
+        assert_true(fabs(found[n - 1] - (r->last - shift)) < 1.1e-3);
+        /* Sound begins and ends with the pictures, give or take a packet. */
+        const char *sound = video_ask("ffprobe -v error -select_streams a:0 -show_entries "
+                                      "packet=pts_time -of csv=p=0 o.mkv | sed -n '1p;$p'");
+        double from = 0, to = 0;
+        assert_int_equal(sscanf(sound, "%lf %lf", &from, &to), 2);
+        assert_true(from >= 0 && from < 0.05);
+        assert_true(fabs(to - (r->last - shift)) < 0.09);
+    }
+    tamis_video_read_options beyond = {.start = 100};
+    assert_int_equal(video_copy(io_path("film.mkv"), io_path("x.mkv"), &beyond, &plain, NULL, NULL),
+                     -1);
+    assert_message_has("no frame lies in the range");
+}
+
+/* A cut's samples are those of the whole, B frames and late key frames included. */
+static void test_a_range_has_the_same_samples(void **state)
+{
+    tamis_video_write_options lossless = {.codec = "ffv1", .overwrite = 1};
+    tamis_video_read_options tail = {.first = 23};
+    double all[256];
+    (void)state;
+    make_film();
+    video_hash(io_path("film.mkv"), NULL, all, NULL);
+    tamis_video_read_options sought = {.start = all[23]};
+    assert_int_equal(
+        video_copy(io_path("film.mkv"), io_path("a.mkv"), &tail, &lossless, NULL, NULL), 27);
+    assert_int_equal(
+        video_copy(io_path("film.mkv"), io_path("b.mkv"), &sought, &lossless, NULL, NULL), 27);
+    assert_int_equal(video_hash(io_path("a.mkv"), NULL, NULL, NULL),
+                     video_hash(io_path("b.mkv"), NULL, NULL, NULL));
+}
+
+static void test_pipes(void **state)
+{
+    char command[512];
+    (void)state;
+    make_film();
+    /* A pipe that is not sought in, as a file with a name. */
+    snprintf(command, sizeof command, "mkfifo '%s'", io_path("in.mkv"));
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof command, "cat '%s' > '%s' &", io_path("film.mkv"), io_path("in.mkv"));
+    assert_int_equal(system(command), 0);
+    assert_int_equal(video_copy(io_path("in.mkv"), io_path("o.mkv"), NULL, &plain, NULL, NULL), 50);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tracks_are_kept),
+        cmocka_unit_test(test_what_is_dropped_is_named),
+        cmocka_unit_test(test_variable_rate),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_a_range_has_the_same_samples),
+        cmocka_unit_test(test_pipes),
+    };
+    return cmocka_run_group_tests(tests, io_setup, io_teardown);
+}
