@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where output bytes go: a buffered file descriptor that remembers its first error. */
+/* Where output bytes go: a buffered file descriptor, or memory, that remembers its first error. */
 #ifndef TAMIS_IO_SINK_H
 #define TAMIS_IO_SINK_H
 
@@ -7,15 +7,19 @@
 #include <stdint.h>
 
 typedef struct tamis_sink {
-    int fd;
-    int error; /* errno of the first failure; later calls do nothing */
+    int fd;        /* -1 for memory */
+    int in_memory; /* 1: buf is all that was written */
+    int error;     /* errno of the first failure; later calls do nothing */
     uint8_t *buf;
     size_t used;
+    size_t room;  /* memory: bytes that buf has */
     uint64_t pos; /* of the next byte */
 } tamis_sink;
 
 /* Takes the descriptor over. Returns 0 when there is no memory. */
 int tamis_priv_sink_open(tamis_sink *sink, int fd);
+/* Collects what is written in memory, which closing the sink frees. */
+void tamis_priv_sink_open_memory(tamis_sink *sink);
 
 /* Each returns 1, or 0 once anything failed. */
 int tamis_priv_sink_write(tamis_sink *sink, const void *data, size_t size);

@@ -223,6 +223,8 @@ tamis_status tamis_priv_target_commit(tamis_writer *writer)
         if (status != TAMIS_OK)
             return status;
     }
+    if (writer->sink.in_memory)
+        return writer->sink.error ? tamis_priv_writer_sink_failed(writer) : TAMIS_OK;
     if (!tamis_priv_sink_close(&writer->sink))
         return tamis_priv_writer_sink_failed(writer);
     return writer->temp ? put_into_place(writer) : TAMIS_OK;

@@ -194,37 +194,64 @@ static tamis_status open_checked(tamis_writer *writer, const char *path,
     writer->encoder = find_encoder(options->format, writer->extension);
     if (!writer->encoder)
         return unknown_extension(writer);
-    return tamis_priv_target_open(writer, path);
+    if (path)
+        return tamis_priv_target_open(writer, path);
+    tamis_priv_sink_open_memory(&writer->sink);
+    return TAMIS_OK;
 }
 
-tamis_status tamis_writer_open(tamis_ctx *ctx, const char *path, const tamis_write_options *options,
-                               tamis_writer **out)
+/* path NULL = into memory. */
+static tamis_status open_writer(tamis_ctx *ctx, const char *path, const char *name,
+                                const tamis_write_options *options, tamis_writer **out)
 {
     static const tamis_write_options defaults;
-    TAMIS_IO_REQUIRE(ctx, out);
-    *out = NULL;
-    TAMIS_IO_REQUIRE(ctx, ctx);
-    TAMIS_IO_REQUIRE(ctx, path);
     tamis_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
-        return tamis_ctx_fail(ctx, TAMIS_ERR_MEMORY, "%s: no memory", path);
-    const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
+        return tamis_ctx_fail(ctx, TAMIS_ERR_MEMORY, "%s: no memory", name);
     writer->ctx = ctx;
     writer->sink.fd = -1;
     writer->out_fd = -1;
     writer->name = malloc(strlen(name) + 1);
-    writer->extension = tamis_priv_extension(path);
+    writer->extension = tamis_priv_extension(path ? path : "");
     tamis_status status;
     if (writer->name && writer->extension) {
         strcpy(writer->name, name);
         status = open_checked(writer, path, options ? options : &defaults);
     } else {
-        status = tamis_ctx_fail(ctx, TAMIS_ERR_MEMORY, "%s: no memory", path);
+        status = tamis_ctx_fail(ctx, TAMIS_ERR_MEMORY, "%s: no memory", name);
     }
     if (status != TAMIS_OK)
         tamis_writer_close(&writer);
     *out = writer;
     return status;
+}
+
+tamis_status tamis_writer_open(tamis_ctx *ctx, const char *path, const tamis_write_options *options,
+                               tamis_writer **out)
+{
+    TAMIS_IO_REQUIRE(ctx, out);
+    *out = NULL;
+    TAMIS_IO_REQUIRE(ctx, ctx);
+    TAMIS_IO_REQUIRE(ctx, path);
+    const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
+    return open_writer(ctx, path, name, options, out);
+}
+
+tamis_status tamis_writer_open_memory(tamis_ctx *ctx, const tamis_write_options *options,
+                                      tamis_writer **out)
+{
+    TAMIS_IO_REQUIRE(ctx, out);
+    *out = NULL;
+    TAMIS_IO_REQUIRE(ctx, ctx);
+    return open_writer(ctx, NULL, "memory", options, out);
+}
+
+const void *tamis_writer_bytes(const tamis_writer *writer, size_t *size)
+{
+    int there = writer && writer->finished && !writer->failed && writer->sink.in_memory;
+    if (size)
+        *size = there ? writer->sink.used : 0;
+    return there ? writer->sink.buf : NULL;
 }
 
 static int can_hold(const tamis_encoder *encoder, tamis_format format)
@@ -252,7 +279,7 @@ static tamis_status check_format(const tamis_writer *writer, tamis_format format
 
 int tamis_priv_writer_seeks(const tamis_writer *writer)
 {
-    return writer->temp != NULL || writer->out_fd >= 0;
+    return writer->temp != NULL || writer->out_fd >= 0 || writer->sink.in_memory;
 }
 
 /* Checks that a page may begin and prepares its metadata, to be cleared. */

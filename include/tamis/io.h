@@ -141,6 +141,14 @@ typedef struct tamis_writer tamis_writer;
  * UNSUPPORTED (unknown extension), MEMORY; the message names the path. */
 TAMIS_API tamis_status tamis_writer_open(tamis_ctx *ctx, const char *path,
                                          const tamis_write_options *options, tamis_writer **out);
+/* The same into memory: options->format says what is written, and the bytes are those that a file
+ * would have. tamis_writer_bytes() tells where they are. Errors: ARGUMENT, UNSUPPORTED (no format),
+ * MEMORY. */
+TAMIS_API tamis_status tamis_writer_open_memory(tamis_ctx *ctx, const tamis_write_options *options,
+                                                tamis_writer **out);
+/* What such a writer has made, once tamis_writer_finish() has succeeded; it belongs to the writer
+ * and goes with it. NULL, and *size 0, before that and for writers to files. */
+TAMIS_API const void *tamis_writer_bytes(const tamis_writer *writer, size_t *size);
 /* Writes a page. Only TIFF takes more than one. meta may be NULL; of it is kept what the format
  * has a place for. PNG holds 2 and 4 channels as gray or RGB with straight alpha (premultiplied
  * color is divided); NPY and raw files do not say whether a channel is alpha.

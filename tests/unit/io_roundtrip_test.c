@@ -13,11 +13,31 @@ static const char *picture_path(const io_format *f)
     return io_path(name);
 }
 
+/* In memory a picture has the bytes of its file. */
+static void to_memory(const io_format *f, const tamis_image *image, const char *path)
+{
+    tamis_write_options options = {.format = f->extension + 1};
+    tamis_writer *writer;
+    size_t size = 1;
+    assert_ok(tamis_writer_open_memory(io_ctx, &options, &writer));
+    assert_ok(tamis_writer_write(writer, image, NULL));
+    assert_null(tamis_writer_bytes(writer, &size));
+    assert_int_equal(size, 0);
+    assert_ok(tamis_writer_finish(writer));
+    const void *bytes = tamis_writer_bytes(writer, &size);
+    io_bytes file = io_load(path);
+    assert_int_equal(size, file.size);
+    assert_memory_equal(bytes, file.data, size);
+    free(file.data);
+    tamis_writer_close(&writer);
+}
+
 static void round_trip(const io_format *f, tamis_format format, int32_t w, int32_t h)
 {
     const char *path = picture_path(f);
     tamis_image image = io_picture(format, w, h, (uint32_t)(w * 31 + h));
     assert_ok(tamis_image_save(io_ctx, path, &image, NULL));
+    to_memory(f, &image, path);
     tamis_reader *reader;
     assert_ok(tamis_reader_open(io_ctx, path, NULL, &reader));
     tamis_file_info info;
@@ -79,6 +99,16 @@ static void what_a_format_cannot_hold_is_refused(void **state)
                 assert_message_has(f->name);
                 tamis_image_unref(&image);
             }
+}
+
+static void memory_needs_a_format(void **state)
+{
+    (void)state;
+    tamis_writer *writer;
+    assert_int_equal(tamis_writer_open_memory(io_ctx, NULL, &writer), TAMIS_ERR_UNSUPPORTED);
+    assert_message_has("name the format");
+    assert_null(writer);
+    assert_null(tamis_writer_bytes(NULL, NULL));
 }
 
 /* A view into a larger picture, and one that runs bottom-up. */
@@ -252,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_format),
         cmocka_unit_test(what_a_format_cannot_hold_is_refused),
+        cmocka_unit_test(memory_needs_a_format),
         cmocka_unit_test(strides_are_honored),
         cmocka_unit_test(jpeg_is_close),
         cmocka_unit_test(png_levels),
