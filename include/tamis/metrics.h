@@ -35,6 +35,14 @@ typedef struct tamis_metrics {
 TAMIS_API tamis_status tamis_metrics_add(tamis_ctx *ctx, const tamis_image *a, const tamis_image *b,
                                          int page, double peak, tamis_metrics *metrics);
 
+/* Where two pictures are alike: sample (x, y) of map, a picture of one F32 channel that is 10
+ * pixels narrower and lower than a and b, is the SSIM of the window around pixel (x + 5, y + 5),
+ * mean over channels. The map's mean is what tamis_metrics_ssim() tells of the pair. Errors:
+ * ARGUMENT (shapes differ, pictures smaller than 11x11, peak not above 0), MEMORY. Thread-safe for
+ * distinct maps. */
+TAMIS_API tamis_status tamis_metrics_map(tamis_ctx *ctx, const tamis_image *a, const tamis_image *b,
+                                         double peak, const tamis_image *map);
+
 /* Mean squared and mean absolute error, NaN without samples. */
 TAMIS_API double tamis_metrics_mse(const tamis_metrics *metrics);
 TAMIS_API double tamis_metrics_mae(const tamis_metrics *metrics);

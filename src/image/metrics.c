@@ -18,10 +18,11 @@ struct job {
     int fits; /* SSIM is wanted and a window fits */
     double c1, c2;
     double weight[WINDOW];
-    double *row[2];  /* of the current channel */
-    double *ring;    /* WINDOW rows of MOMENTS planes of w */
-    double *columns; /* MOMENTS planes of w */
-    float *samples;  /* a row of all channels */
+    double *row[2];         /* of the current channel */
+    double *ring;           /* WINDOW rows of MOMENTS planes of w */
+    double *columns;        /* MOMENTS planes of w */
+    float *samples;         /* a row of all channels */
+    const tamis_image *map; /* of SSIM, where it is wanted */
 };
 
 /* One row of one channel; every sample type is exact in binary32. */
@@ -97,8 +98,10 @@ static void sum_columns(const struct job *job, int32_t y)
     }
 }
 
-static double sum_row_of_windows(const struct job *job)
+/* out, unless NULL, gets each window's share of the mean over channels. */
+static double sum_row_of_windows(const struct job *job, float *out)
 {
+    float share = 1.0f / (float)job->image[0]->format.channels;
     double total = 0;
     for (size_t x = 0; x + WINDOW <= job->w; x++) {
         double m[MOMENTS] = {0};
@@ -109,8 +112,11 @@ static double sum_row_of_windows(const struct job *job)
         }
         double mean_a2 = m[0] * m[0], mean_b2 = m[1] * m[1], mean_ab = m[0] * m[1];
         double var_a = m[2] - mean_a2, var_b = m[3] - mean_b2, cov = m[4] - mean_ab;
-        total += (2 * mean_ab + job->c1) * (2 * cov + job->c2) /
-                 ((mean_a2 + mean_b2 + job->c1) * (var_a + var_b + job->c2));
+        double ssim = (2 * mean_ab + job->c1) * (2 * cov + job->c2) /
+                      ((mean_a2 + mean_b2 + job->c1) * (var_a + var_b + job->c2));
+        total += ssim;
+        if (out)
+            out[x] += share * (float)ssim;
     }
     return total;
 }
@@ -128,8 +134,9 @@ static void add_channel(const struct job *job, tamis_metrics *m, int channel, in
             continue;
         push_row(job, y);
         if (y >= WINDOW - 1) {
+            float *out = job->map ? tamis_image_row(job->map, 0, y - (WINDOW - 1)) : NULL;
             sum_columns(job, y);
-            ssim += sum_row_of_windows(job) / (double)(job->w - WINDOW + 1);
+            ssim += sum_row_of_windows(job, out) / (double)(job->w - WINDOW + 1);
         }
     }
     m->samples += (uint64_t)job->w * (uint64_t)h;
@@ -153,12 +160,10 @@ static tamis_status check_pair(tamis_ctx *ctx, const tamis_image *a, const tamis
                            a->w, a->h, a->format.channels, b->w, b->h, b->format.channels);
 }
 
-tamis_status tamis_metrics_add(tamis_ctx *ctx, const tamis_image *a, const tamis_image *b, int page,
-                               double peak, tamis_metrics *metrics)
+static tamis_status measure(tamis_ctx *ctx, const tamis_image *a, const tamis_image *b, int page,
+                            double peak, tamis_metrics *metrics, const tamis_image *map)
 {
-    TAMIS_TRY(check_pair(ctx, a, b));
-    TAMIS_REQUIRE(ctx, metrics);
-    struct job job = {.loops = tamis_priv_convert_for(ctx->cpu), .image = {a, b}};
+    struct job job = {.loops = tamis_priv_convert_for(ctx->cpu), .image = {a, b}, .map = map};
     job.w = (size_t)a->w;
     job.fits = peak > 0 && a->w >= WINDOW && a->h >= WINDOW;
     job.c1 = 0.01 * peak * 0.01 * peak;
@@ -179,6 +184,37 @@ tamis_status tamis_metrics_add(tamis_ctx *ctx, const tamis_image *a, const tamis
         add_channel(&job, metrics, c, page);
     tamis_priv_mem_free(ctx, memory);
     return TAMIS_OK;
+}
+
+tamis_status tamis_metrics_add(tamis_ctx *ctx, const tamis_image *a, const tamis_image *b, int page,
+                               double peak, tamis_metrics *metrics)
+{
+    TAMIS_TRY(check_pair(ctx, a, b));
+    TAMIS_REQUIRE(ctx, metrics);
+    return measure(ctx, a, b, page, peak, metrics, NULL);
+}
+
+tamis_status tamis_metrics_map(tamis_ctx *ctx, const tamis_image *a, const tamis_image *b,
+                               double peak, const tamis_image *map)
+{
+    TAMIS_TRY(check_pair(ctx, a, b));
+    TAMIS_TRY(tamis_image_check(ctx, map));
+    if (!(peak > 0) || a->w < WINDOW || a->h < WINDOW)
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
+                               "metrics: no map of SSIM for %dx%d pixels with a data range of %g; "
+                               "at least %dx%d, more than 0",
+                               a->w, a->h, peak, WINDOW, WINDOW);
+    if (map->device || map->format.type != TAMIS_F32 || map->format.channels != 1 ||
+        map->w != a->w - (WINDOW - 1) || map->h != a->h - (WINDOW - 1))
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
+                               "metrics: the map of SSIM is one channel of f32 of %dx%d in host "
+                               "memory, not %d of %s of %dx%d",
+                               a->w - (WINDOW - 1), a->h - (WINDOW - 1), map->format.channels,
+                               tamis_type_name(map->format.type), map->w, map->h);
+    for (int32_t y = 0; y < map->h; y++)
+        memset(tamis_image_row(map, 0, y), 0, (size_t)map->w * sizeof(float));
+    tamis_metrics sums = {0};
+    return measure(ctx, a, b, 0, peak, &sums, map);
 }
 
 double tamis_metrics_mse(const tamis_metrics *m)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Measures of difference, against numbers that can be worked out by hand. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "support/picture.h"
 #include "unit.h"
@@ -89,6 +90,43 @@ static void test_no_numbers(void **state)
     tamis_ctx_free(&ctx);
 }
 
+/* The map's mean is the measure, and a change shows in the windows that see it only. */
+static void test_map(void **state)
+{
+    tamis_ctx *ctx = unit_ctx(1);
+    test_picture a, b, map;
+    tamis_metrics m = {0};
+    (void)state;
+    flat(&a, test_format(TAMIS_U8, 3), 40, 30, 100);
+    flat(&b, test_format(TAMIS_U8, 3), 40, 30, 100);
+    flat(&map, test_format(TAMIS_F32, 1), 30, 20, -7);
+    test_sample_set(&b.image, 25, 9, 1, 190);
+    assert_int_equal(tamis_metrics_add(ctx, &a.image, &b.image, 0, 255, &m), TAMIS_OK);
+    assert_int_equal(tamis_metrics_map(ctx, &a.image, &b.image, 255, &map.image), TAMIS_OK);
+    double sum = 0;
+    for (int y = 0; y < 20; y++) {
+        for (int x = 0; x < 30; x++) {
+            double v = test_sample_get(&map.image, x, y, 0);
+            int sees = abs(x + 5 - 25) <= 5 && abs(y + 5 - 9) <= 5;
+            assert_true(sees ? v < 1 : fabs(v - 1) < 1e-6);
+            sum += v;
+        }
+    }
+    assert_true(fabs(sum / 600 - tamis_metrics_ssim(&m)) < 1e-6);
+    assert_true(test_sample_get(&map.image, 20, 4, 0) < 0.9);
+    assert_int_equal(tamis_metrics_map(ctx, &a.image, &b.image, 0, &map.image), TAMIS_ERR_ARGUMENT);
+    unit_message_has(ctx, "data range of 0");
+    map.image.w--;
+    assert_int_equal(tamis_metrics_map(ctx, &a.image, &b.image, 255, &map.image),
+                     TAMIS_ERR_ARGUMENT);
+    unit_message_has(ctx, "f32 of 30x20");
+    map.image.w++;
+    test_picture_free(&a);
+    test_picture_free(&b);
+    test_picture_free(&map);
+    tamis_ctx_free(&ctx);
+}
+
 static void test_refused(void **state)
 {
     tamis_ctx *ctx = unit_ctx(1);
@@ -111,9 +149,8 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flat_pictures),
-        cmocka_unit_test(test_place_and_pages),
-        cmocka_unit_test(test_no_numbers),
+        cmocka_unit_test(test_flat_pictures), cmocka_unit_test(test_place_and_pages),
+        cmocka_unit_test(test_no_numbers),    cmocka_unit_test(test_map),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
