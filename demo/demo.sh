@@ -12,8 +12,8 @@ echo "tamis: cleaning demo/portrait_noisy.png with: $chain"
 start=$(date +%s%N)
 "$tamis" run "$chain" "$here/portrait_noisy.png" -o "$out/clean.png" --overwrite
 end=$(date +%s%N)
-"$tamis" report "$here/portrait_noisy.png" "$out/clean.png" --reference "$here/portrait.png" \
-    -o "$out/report.html" --overwrite
+"$tamis" run "$chain" "$here/portrait_noisy.png" -o "$out/clean.png" --overwrite -q \
+    --report "$out/report.html" --original "$here/portrait.png" >/dev/null
 
 echo
 echo "Noisy against the original:"

@@ -2,6 +2,7 @@
 /* tamis FILTER and tamis run: a chain over any number of files. */
 #include <stdlib.h>
 
+#include "index.h"
 #include "manifest.h"
 #include "summary.h"
 
@@ -21,10 +22,13 @@ static int run_files(tool *t, const tamis_graph *graph, tool_files *files)
     int code = tool_job_start(&job, t, graph);
     job.files = files;
     if (!code)
+        code = tool_index_open(t, graph, files, &job.index);
+    if (!code)
         code = tool_manifest_open(t, graph, files, &job.manifest);
     if (!code)
         code = tool_run_all(&job);
     tool_manifest_close(&job.manifest);
+    tool_index_close(&job.index);
     tool_job_end(&job);
     return code;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "parts.h"
 
+#include "index.h"
 #include "manifest.h"
 
 #include <errno.h>
@@ -148,6 +149,7 @@ void tool_report_free(tool_report *report)
     free(report->message);
     free(report->said);
     free(report->stop);
+    json_decref(report->entry);
     free(report);
 }
 
@@ -425,6 +427,17 @@ static void filter_file(tool_worker *worker, const tool_file *file, tool_report 
         report->outcome = t->options.dry_run ? TOOL_PLANNED : TOOL_DONE;
 }
 
+/* Reads the pictures once more, for the index of --report. */
+static void note_index(tool_worker *worker, const tool_file *file, tool_report *report)
+{
+    if (!worker->job->index || report->outcome != TOOL_DONE)
+        return;
+    wait_for_room(worker, picture_bytes(report->in, report->in_w, report->in_h) +
+                              picture_bytes(report->out, report->out_w, report->out_h));
+    report->entry = tool_index_entry(worker->job->index, &worker->tool, file, report);
+    give_room(worker);
+}
+
 tool_report *tool_worker_file(tool_worker *worker, const tool_file *file)
 {
     tool *t = &worker->tool;
@@ -436,6 +449,7 @@ tool_report *tool_worker_file(tool_worker *worker, const tool_file *file)
     }
     filter_file(worker, file, report);
     note_end(worker, file, report);
+    note_index(worker, file, report);
     report->said = t->held;
     t->held = tool_copy_text("");
     return report;

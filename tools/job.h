@@ -12,6 +12,8 @@
 #include "stack.h"
 
 struct tool_manifest;
+struct tool_index;
+struct json_t;
 
 /* What the workers share. */
 typedef struct tool_job {
@@ -24,6 +26,7 @@ typedef struct tool_job {
     tool_gate gate;
     tool_progress progress;
     struct tool_manifest *manifest; /* NULL = none is written */
+    struct tool_index *index;       /* NULL = no report is asked for */
     pthread_mutex_t mutex;          /* guards what follows */
     char said[64];                  /* the device that -v has named last */
 } tool_job;
@@ -54,6 +57,7 @@ typedef struct tool_report {
     double read_s, filter_s, write_s; /* with by_parts all at the same time */
     int by_parts;                     /* 1: a page was never in memory whole */
     char device[64];                  /* where it was filtered; empty when it was not */
+    struct json_t *entry;             /* for the index of --report; owned, may be NULL */
 } tool_report;
 
 /* Reads the guide, if there is one. Returns an exit code, having said what is wrong. End it in any
@@ -103,7 +107,6 @@ const char *tool_output_format(const tool *t, const char *out, const char *in_fo
 
 /* Looks at one file, printing what it finds, or adding it to the JSON object when that is not
  * NULL. */
-struct json_t;
 typedef tamis_status (*tool_file_fn)(tool *t, const char *name, struct json_t *file);
 
 /* A whole command: the files that its arguments name, one after the other, as text or, with --json,

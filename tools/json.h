@@ -4,8 +4,7 @@
 #define TOOL_JSON_H
 
 #include <jansson.h>
-#include <tamis/filter.h>
-#include <tamis/image.h>
+#include <tamis/graph.h>
 
 struct tool;
 
@@ -29,6 +28,9 @@ json_t *tool_json_format(tamis_format format);
 
 /* A format with width and height. */
 json_t *tool_json_shape(int32_t w, int32_t h, tamis_format format);
+
+/* The filters of a chain, each with all its parameters as they are set. */
+json_t *tool_json_steps(const tamis_graph *graph);
 
 /* A parameter row as an object. */
 json_t *tool_json_param(const tamis_param *param);

@@ -31,7 +31,7 @@ const tool_option tool_option_table[] = {
                   "and has not changed since; without --manifest it is tamis-manifest.jsonl in the "
                   "folder given by -o"),
     OPTION(overwrite, .kind = TOOL_FLAG,
-           .groups = TOOL_GROUP_WRITE | TOOL_GROUP_COMPARE | TOOL_GROUP_REPORT,
+           .groups = TOOL_GROUP_WRITE | TOOL_GROUP_COMPARE | TOOL_GROUP_REPORT | TOOL_GROUP_REPEAT,
            .doc = "replace files that exist"),
     OPTION(skip_existing, .kind = TOOL_FLAG, .groups = TOOL_GROUP_WRITE,
            .doc = "leave out inputs whose output exists"),
@@ -89,8 +89,18 @@ const tool_option tool_option_table[] = {
     OPTION(repeat, .kind = TOOL_INT, .min = 1, .max = 10000, .def = "5", .arg = "N",
            .groups = TOOL_GROUP_REPEAT, .doc = "runs of which the fastest counts"),
 
-    OPTION(reference, .kind = TOOL_TEXT, .arg = "FILE", .groups = TOOL_GROUP_REPORT,
-           .doc = "picture that both should look like"),
+    OPTION(report, .kind = TOOL_TEXT, .arg = "FILE",
+           .groups = TOOL_GROUP_FILTER | TOOL_GROUP_REPEAT,
+           .doc = "write a page for browsers, in one file: the picture before and after with all "
+                  "measures; of several files, an index of them, those that stand out first; of a "
+                  "bench, a chart"),
+    OPTION(original, .kind = TOOL_TEXT, .arg = "FILE",
+           .groups = TOOL_GROUP_REPORT | TOOL_GROUP_FILTER,
+           .doc = "clean picture that the result should look like, for the report's measures"),
+    OPTION(levels, .kind = TOOL_TEXT, .arg = "LOW,HIGH",
+           .groups = TOOL_GROUP_REPORT | TOOL_GROUP_FILTER,
+           .doc = "levels that the report shows as black and white; default: all of u8, for other "
+                  "types by what the pictures hold"),
     OPTION(diff, .kind = TOOL_TEXT, .arg = "OUT", .groups = TOOL_GROUP_COMPARE,
            .doc = "write the picture of absolute differences"),
     OPTION(diff_gain, .kind = TOOL_NUMBER, .min = 1e-6, .max = 1e6, .def = "1", .arg = "X",

@@ -52,7 +52,7 @@ typedef struct tool_options {
     int table; /* TOOL_TABLE_* */
     int repeat;
 
-    const char *reference;
+    const char *report, *original, *levels;
     const char *diff;
     double diff_gain, peak;
     double max_abs, max_mse, min_psnr, min_ssim; /* NaN = no threshold */

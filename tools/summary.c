@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "batch.h"
+#include "index.h"
 #include "json.h"
 #include "manifest.h"
 
@@ -81,6 +82,7 @@ static void tell(void *user, const tool_file *file, const tool_report *r)
                  s->device[0] && strcmp(s->device, r->device) != 0 ? "mixed" : r->device);
     if (t->options.json)
         add_json(s, file, r);
+    tool_index_add(s->job->index, file, r);
     if (r->outcome != TOOL_FAILED) {
         describe(t, file, r);
         return;
@@ -133,6 +135,8 @@ static int print_json(summary *s, int code)
     json_object_set_new(o, "chain", tool_json_text(chain));
     if (s->job->manifest)
         json_object_set_new(o, "manifest", tool_json_text(tool_manifest_path(s->job->manifest)));
+    if (s->job->index)
+        json_object_set_new(o, "report", tool_json_text(t->options.report));
     if (t->options.shard)
         json_object_set_new(o, "shard", json_string(t->options.shard));
     json_object_set_new(o, "device", s->device[0] ? json_string(s->device) : json_null());
@@ -159,6 +163,8 @@ int tool_run_all(tool_job *job)
     if (!code) {
         summarize(&s, stopped);
         code = exit_code(&s, stopped);
+        int page = tool_canceled() ? TOOL_OK : tool_index_write(job->index);
+        code = code ? code : page;
         if (t->options.json)
             code = print_json(&s, code);
     }

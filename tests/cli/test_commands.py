@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands, options and messages."""
-import base64
 import json
 import math
 import os
@@ -399,31 +398,6 @@ class Compare(Case):
     def test_tiny(self):
         self.write("t.png", png_bytes(3, 3, 1, pattern(3, 3)))
         self.assertIsNone(self.json("compare", "t.png", "t.png")["ssim"])
-
-
-class Report(Case):
-    def test_page(self):
-        self.write("a.pgm", pgm_bytes(20, 16, pattern(20, 16)))
-        self.tamis("gaussian", "a.pgm", "-o", "b & <b>.png")
-        result = self.json("report", "a.pgm", "b & <b>.png", "--reference", "a.pgm", "-o", "r.html")
-        self.assertEqual(len(result["comparisons"]), 3)
-        page = self.read("r.html").decode()
-        self.assertIn("b &amp; &lt;b>.png", page)
-        pictures = [base64.b64decode(p) for p in re.findall(r"base64,([^\"]+)\"", page)]
-        self.assertEqual(len(pictures), 2)
-        self.assertEqual(pictures[0], self.read("b & <b>.png"))
-        self.write("shown.png", pictures[1])  # the PGM, made into what browsers show
-        self.tamis("compare", "a.pgm", "shown.png", "--max-abs", "0")
-        self.assertEqual(len(self.names()), 5)
-
-    def test_refusals(self):
-        self.write("r.html", b"old")
-        self.tamis("report", "in.png", "in.png", "-o", "r.html", code=4)
-        self.assertEqual(self.read("r.html"), b"old")
-        self.tamis("report", "in.png", "in.png", "-o", "no/r.html", code=4)
-        self.tamis("report", "in.png", "missing.png", "-o", "x.html", code=3)
-        self.tamis("report", "in.png", "in.png", code=2)
-        self.assertEqual(self.names(), ["in.png", "r.html"])
 
 
 class Noise(Case):
