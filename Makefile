@@ -31,6 +31,11 @@ test: ## install what the tests need and run all of them
 	$(MAKE) all CUDA=OFF # kernels for GPUs are tested as the CPU runs them
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
+python: ## build the Python package and test it in a virtual environment (build/venv)
+	sh scripts/setup.sh python
+	$(MAKE) configure CUDA=OFF
+	sh scripts/python.sh $(BUILD)
+
 bench: all ## time tamis beside its peers (see bench/README.md)
 	sh bench/peers/setup.sh $(BUILD)
 	bench/peers/run.py --build $(BUILD) --quick
@@ -57,4 +62,4 @@ help: ## list these targets
 # With make -j, too, what is missing is installed before anything is built.
 .NOTPARALLEL:
 
-.PHONY: all configure setup demo test bench docs format fuzz install clean help
+.PHONY: all configure setup demo test python bench docs format fuzz install clean help

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Writes filters/<folder>/<name>.md from the head comment of the filter's header and its parameter
-# table. With --check: fails when a page differs from what would be written.
+# table, and the signatures of the Python package. With --check: fails when one differs from what
+# would be written.
 set -eu
 build=${1:-build}
 check=${2:-}
@@ -18,3 +19,15 @@ grep '^[a-z]' filters/filters.list | while read -r line; do
     fi
     [ $status = 0 ] || exit $status
 done
+
+stubs=python/tamis/_filters.pyi
+if command -v python3 >/dev/null; then
+    python3 python/make_stubs.py "$build/tamis" >"$stubs.new"
+    if [ "$check" = --check ]; then
+        cmp -s "$stubs.new" "$stubs" || { echo "docs: $stubs is out of date: run make docs"; status=1; }
+        rm -f "$stubs.new"
+    else
+        mv "$stubs.new" "$stubs"
+    fi
+fi
+exit $status

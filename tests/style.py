@@ -83,13 +83,14 @@ def filter_may(path, name):
 
 
 def plain_may(path, name):
-    """io and tools: own headers only."""
+    """io, tools and python: own headers only."""
     top, here = path.split("/")[0], os.path.dirname(path)
     return any(os.path.exists(os.path.join(ROOT, base, name)) for base in (here, top))
 
 
 def check_layers(path, text):
-    rules = {"src": src_may, "filters": filter_may, "io": plain_may, "tools": plain_may}
+    rules = {"src": src_may, "filters": filter_may, "io": plain_may, "tools": plain_may,
+             "python": plain_may}
     top = path.split("/")[0]
     if top not in rules or path.endswith("_test.c"):
         return

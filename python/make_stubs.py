@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Prints tamis/_filters.pyi, made from what `tamis list --json` says: make_stubs.py TAMIS"""
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+
+HEAD = '''# SPDX-License-Identifier: Apache-2.0
+# Made by ../make_stubs.py from the filters' tables; `make docs` writes it anew.
+from typing import Any, Literal, Sequence
+
+from numpy import ndarray
+
+Size = int | Sequence[int] | str
+Value = float | str
+Numbers = float | Sequence[float] | ndarray | str
+Matrix = Sequence[Sequence[float]] | ndarray | str
+
+def specs() -> list[dict[str, Any]]: ...
+'''
+COMMON = '''out: Any = None
+channel_axis: int | None | Literal["auto"] = "auto"
+alpha_channel: Literal["straight", "premultiplied"] | None = None
+guide: Any = None
+device: str | None = None
+threads: int | None = None'''
+
+
+def signatures():
+    """The module python/tamis/_signature.py, without the package around it."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tamis", "_signature.py")
+    spec = importlib.util.spec_from_file_location("_signature", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def literal(value):
+    return '"%s"' % value if isinstance(value, str) else repr(value)
+
+
+def function(spec, s):
+    """The stub of one filter."""
+    lines = ["def %s(" % spec["name"], "    image: Any,", "    /,"]
+    first = s.second(spec)
+    if first == "guide":
+        lines += ["    guide: Any,", "    *,"]
+    for p in spec["params"]:
+        lines.append("    %s: %s = %s," % (s.identifier(p["name"]), s.annotation(p),
+                                           literal(s.default(p))))
+        if s.identifier(p["name"]) == first:
+            lines.append("    *,")
+    lines += ["    %s," % line for line in COMMON.split("\n")
+              if not line.startswith(first + ":")]
+    lines += [") -> ndarray:", '    """%s"""' % s.docstring(spec).rstrip().replace(
+        "\n", "\n    ").replace("\n    \n", "\n\n")]
+    return "\n".join(lines)
+
+
+def main():
+    said = subprocess.run([sys.argv[1], "list", "--json"], stdout=subprocess.PIPE, check=True)
+    s = signatures()
+    filters = json.loads(said.stdout)["filters"]
+    names = ", ".join('"%s"' % f["name"] for f in filters)
+    print(HEAD + "\n__all__ = [%s]\n\n" % names + "\n\n".join(function(f, s) for f in filters))
+
+
+if __name__ == "__main__":
+    main()

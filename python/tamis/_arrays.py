@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays in, arrays out."""
+import numpy
+
+from . import _core, _device, _runtime
+
+DTYPES = tuple(numpy.dtype(t) for t in ("uint8", "uint16", "int16", "float16", "float32"))
+TYPE_NAMES = ("u8", "u16", "s16", "f16", "f32")
+ALPHA = {None: 0, "none": 0, "straight": 1, "premultiplied": 2}
+ALPHA_NAMES = (None, "straight", "premultiplied")
+AUTO = "auto"
+_AUTO_CODE, _NONE_CODE = -1000, -1001
+
+
+def axis_code(channel_axis):
+    """channel_axis as View wants it."""
+    if channel_axis == AUTO:
+        return _AUTO_CODE
+    return _NONE_CODE if channel_axis is None else channel_axis
+
+
+def alpha_code(alpha):
+    """alpha_channel as View wants it."""
+    try:
+        return ALPHA[alpha]
+    except (KeyError, TypeError):
+        raise ValueError("alpha_channel=%r: it is None, 'straight' or 'premultiplied'"
+                         % (alpha,)) from None
+
+
+def host_view(array, channel_axis=AUTO, alpha=None, layout=-1):
+    """A View of the array, or of a copy where its memory cannot be described."""
+    if not isinstance(array, numpy.ndarray):
+        array = numpy.asarray(array)
+    axis, alpha = axis_code(channel_axis), alpha_code(alpha)
+    view = _core.View(array, axis, alpha, layout)
+    if not view.plain:
+        native = array.dtype.newbyteorder("=")
+        if layout == 1 and view.channel_axis is not None:
+            copy = numpy.empty_like(numpy.moveaxis(array, view.channel_axis, 0), native, order="C")
+            copy = numpy.moveaxis(copy, 0, view.channel_axis)
+        elif layout == 0 and view.channel_axis is not None:
+            copy = numpy.empty_like(numpy.moveaxis(array, view.channel_axis, -1), native, order="C")
+            copy = numpy.moveaxis(copy, -1, view.channel_axis)
+        else:
+            copy = numpy.empty(array.shape, native)
+        copy[...] = array
+        view = _core.View(copy, axis, alpha, layout)
+    return view
+
+
+def result_shape(view, key):
+    """Shape of the result, and the axis code of its channels: the array's, with the sides and the
+    channels of key. A single channel has an axis only where the array had one for it."""
+    _, channels, _, _, w, h = key
+    shape, axis = list(view.shape), view.channel_axis
+    rows, columns = view.axes
+    shape[columns] = w
+    if rows is not None:
+        shape[rows] = h
+    elif h != 1:
+        shape.insert(columns, h)
+        axis = axis + 1 if axis is not None and axis >= columns else axis
+    if axis is None:
+        if channels > 1:
+            shape.append(channels)
+            axis = len(shape) - 1
+    elif channels == 1 and shape[axis] != 1:
+        del shape[axis]
+        axis = None
+    else:
+        shape[axis] = channels
+    return tuple(shape), _NONE_CODE if axis is None else axis
+
+
+def _empty(shape, axis, key):
+    """An array for a result of that key, whose memory the library can write."""
+    if key[2] == 1 and axis >= 0:  # planar: channels apart, wherever their axis is
+        planes = numpy.empty((key[1],) + shape[:axis] + shape[axis + 1:], DTYPES[key[0]])
+        return numpy.moveaxis(planes, 0, axis)
+    if axis >= 0 and axis != len(shape) - 1:
+        pixels = numpy.empty(shape[:axis] + shape[axis + 1:] + (key[1],), DTYPES[key[0]])
+        return numpy.moveaxis(pixels, -1, axis)
+    return numpy.empty(shape, DTYPES[key[0]])
+
+
+def _check_out(out, shape, key):
+    if not isinstance(out, numpy.ndarray):
+        raise TypeError("out is %s, not a NumPy array" % type(out).__name__)
+    if out.shape != shape or out.dtype != DTYPES[key[0]]:
+        raise ValueError("out has shape %s and type %s, the result has %s and %s"
+                         % (out.shape, out.dtype, shape, DTYPES[key[0]]))
+    if not out.flags.writeable:
+        raise ValueError("out is read-only")
+
+
+def run(chain, image, out, channel_axis, alpha, guide, device, threads):
+    """Runs a chain (its text) on an array."""
+    if type(image) is not numpy.ndarray and _device.is_on_device(image):
+        return _device.run(chain, image, out, channel_axis, alpha, guide, threads)
+    view = host_view(image, channel_axis, alpha)
+    key = view.key
+    guide_view = guide_key = None
+    if guide is not None:
+        guide_view = host_view(guide)
+        guide_key = guide_view.key
+        if guide_view.count != 1:
+            raise ValueError("guide has shape %s: it is one picture" % (guide_view.shape,))
+    plan = _runtime.plan(chain, device, threads, key, guide_key)
+    result_key = plan.key
+    if key[1] == result_key[1] and key[4:] == result_key[4:]:
+        shape, axis = view.shape, view.channel_axis
+        axis = _NONE_CODE if axis is None else axis
+    else:
+        shape, axis = result_shape(view, result_key)
+    if out is None:
+        result = _empty(shape, axis, result_key)
+        target = _core.View(result, axis, result_key[3], result_key[2], 1)
+    else:
+        _check_out(out, shape, result_key)
+        result = out
+        target = _core.View(out, axis, result_key[3], result_key[2], 1)
+        if not target.plain:
+            result = _empty(shape, axis, result_key)
+            target = _core.View(result, axis, result_key[3], result_key[2], 1)
+    plan.run(view, target, guide_view)
+    if out is not None and result is not out:
+        out[...] = result
+    return result if out is None else out

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures of one picture and of two."""
+from typing import NamedTuple
+
+import numpy
+
+from . import _arrays, _core, _runtime
+
+_RANGES = (255.0, 65535.0, 65535.0, 1.0, 1.0)  # of the sample types, as in the library
+
+
+class Comparison(NamedTuple):
+    """What tamis.compare() tells."""
+    identical: bool
+    samples: int
+    different: int
+    unordered: int  # a NaN against a number
+    max_abs: float
+    place: tuple  # of max_abs: (picture, row, column, channel)
+    mae: float
+    mse: float
+    psnr: float  # dB; infinite for the same pictures
+    ssim: float  # NaN where pictures are smaller than 11x11
+    data_range: float
+
+
+def compare(a, b, *, data_range=None, channel_axis="auto", ssim=True):
+    """Measures how b differs from a; batches are measured as one.
+
+    Sample types may differ: numbers are compared. data_range is that of PSNR and SSIM, by default
+    that of a's type (255, 65535, or 1 for floats). SSIM is that of Wang 2004: an 11x11 Gaussian
+    window of sigma 1.5, K1 = 0.01, K2 = 0.03, windows inside the picture, the mean over channels;
+    ssim=False leaves it out, which is faster.
+    """
+    first, second = (_arrays.host_view(x, channel_axis) for x in (a, b))
+    if first.shape != second.shape:
+        raise ValueError("pictures of shapes %s and %s cannot be compared"
+                         % (first.shape, second.shape))
+    if data_range is None:
+        data_range = _RANGES[first.key[0]]
+    m = _core.metrics(_runtime.context(), first, second, float(data_range), bool(ssim))
+    return Comparison(m["different"] == 0, m["samples"], m["different"], m["unordered"],
+                      m["max_abs"], m["place"], m["mae"], m["mse"], m["psnr"], m["ssim"],
+                      float(data_range))
+
+
+def psnr(a, b, *, data_range=None, channel_axis="auto"):
+    """Peak signal-to-noise ratio in dB; infinite for the same pictures. See tamis.compare()."""
+    return compare(a, b, data_range=data_range, channel_axis=channel_axis, ssim=False).psnr
+
+
+def ssim(a, b, *, data_range=None, channel_axis="auto"):
+    """Structural similarity, 1 for the same pictures. See tamis.compare()."""
+    return compare(a, b, data_range=data_range, channel_axis=channel_axis).ssim
+
+
+def estimate_noise(image, *, channel_axis="auto", alpha_channel=None):
+    """The standard deviation of the noise, in sample units, without a clean original.
+
+    A number for a picture without channels; else an array of one number for each channel, 0 for
+    alpha; batches have theirs in the same order. The method is in <tamis/estimate.h>.
+    """
+    view = _arrays.host_view(image, channel_axis, alpha_channel)
+    numbers = numpy.array(_core.noise(_runtime.context(), view))[:, :view.key[1]]
+    spatial = {a for a in view.axes if a is not None}
+    batch = [n for i, n in enumerate(view.shape) if i not in spatial and i != view.channel_axis]
+    channels = [] if view.channel_axis is None else [view.key[1]]
+    result = numbers.reshape(batch + channels)
+    return float(result) if result.ndim == 0 else result

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Chains of filters as objects."""
+from typing import NamedTuple, Optional
+
+import numpy
+
+from . import _arrays, _core, _runtime
+
+
+class Halo(NamedTuple):
+    """Pixels of the image that a pixel of the result depends on, to each side."""
+    left: int
+    right: int
+    top: int
+    bottom: int
+
+
+class Format(NamedTuple):
+    """What the result for a given input is like."""
+    shape: tuple
+    dtype: numpy.dtype
+    alpha_channel: Optional[str]
+
+
+class Pipeline:
+    """Filters in a row, to be called with arrays.
+
+    >>> clean = tamis.Pipeline("median=ksize=3,unsharp=amount=0.5")
+    >>> result = clean(image)
+
+    text is a chain as in `tamis run`; device and threads hold for all calls that do not say
+    otherwise (see help(tamis)). Pipelines are immutable: they can be compared, hashed, pickled and
+    used by any number of threads.
+    """
+
+    __slots__ = ("_text", "_device", "_threads")
+
+    def __init__(self, text, *, device=None, threads=None):
+        if isinstance(text, Pipeline):
+            text = text._text
+        if not isinstance(text, str):
+            raise TypeError("a chain is a text such as 'median,unsharp=amount=0.5', not %s"
+                            % type(text).__name__)
+        object.__setattr__(self, "_text", _core.Chain(_runtime.context(), text).text)
+        object.__setattr__(self, "_device", device)
+        object.__setattr__(self, "_threads", threads)
+
+    def __setattr__(self, name, value):
+        raise AttributeError("pipelines do not change: make another")
+
+    @property
+    def text(self):
+        """The chain, without parameters that have their default."""
+        return self._text
+
+    @property
+    def device(self):
+        """The device it was made for, or None."""
+        return self._device
+
+    @property
+    def steps(self):
+        """A pipeline for each filter."""
+        chain = _core.Chain(_runtime.context(), self._text)
+        return [Pipeline(text, device=self._device, threads=self._threads)
+                for text in chain.steps()]
+
+    def __call__(self, image, *, out=None, channel_axis="auto", alpha_channel=None, guide=None,
+                 device=None, threads=None):
+        return _arrays.run(self._text, image, out, channel_axis, alpha_channel, guide,
+                           self._device if device is None else device,
+                           self._threads if threads is None else threads)
+
+    def _plan(self, shape, dtype, channel_axis, alpha_channel, guide):
+        if dtype is None:  # an array, or what has a shape and a type
+            shape, dtype = shape.shape, shape.dtype
+        blank = numpy.broadcast_to(numpy.empty((), dtype), shape)  # no memory for its samples
+        view = _core.View(blank, _arrays.axis_code(channel_axis), _arrays.alpha_code(alpha_channel))
+        guide_key = None if guide is None else _arrays.host_view(guide).key
+        return view, _runtime.plan(self._text, self._device, self._threads, view.key, guide_key)
+
+    def explain(self, shape, dtype=None, *, channel_axis="auto", alpha_channel=None, guide=None):
+        """What would run for arrays of that shape and type, for people: explain(image) or
+        explain((1080, 1920, 3), "uint8")."""
+        return self._plan(shape, dtype, channel_axis, alpha_channel, guide)[1].explain()
+
+    def format(self, shape, dtype=None, *, channel_axis="auto", alpha_channel=None, guide=None):
+        """Shape, type and alpha channel of the result for such arrays."""
+        view, plan = self._plan(shape, dtype, channel_axis, alpha_channel, guide)
+        key = plan.key
+        return Format(_arrays.result_shape(view, key)[0], _arrays.DTYPES[key[0]],
+                      _arrays.ALPHA_NAMES[key[3]])
+
+    @property
+    def halo(self):
+        """How far around a pixel the result looks, as Halo(left, right, top, bottom); None where it
+        may look anywhere (warps, resizing, Canny). Of what depends on the sample type, the
+        largest."""
+        largest = None
+        for dtype in _arrays.DTYPES:
+            for shape in ((4096, 4096), (4096, 4096, 3)):
+                try:
+                    halo = self._plan(shape, dtype, "auto", None, None)[1].halo
+                except ValueError:  # a type that a filter of the chain does not take
+                    continue
+                if halo is None:
+                    return None
+                largest = halo if largest is None else tuple(map(max, largest, halo))
+        if largest is None:
+            self._plan((4096, 4096), "float32", "auto", None, None)  # says why
+        return Halo(*largest)
+
+    def __str__(self):
+        return self._text
+
+    def __repr__(self):
+        more = "".join(", %s=%r" % (n, v) for n, v in (("device", self._device),
+                                                       ("threads", self._threads))
+                       if v is not None)
+        return "tamis.Pipeline(%r%s)" % (self._text, more)
+
+    def _state(self):
+        return self._text, self._device, self._threads
+
+    def __eq__(self, other):
+        return self._state() == other._state() if isinstance(other, Pipeline) else NotImplemented
+
+    def __hash__(self):
+        return hash(self._state())
+
+    def __reduce__(self):
+        return _make, self._state()
+
+
+def _make(text, device, threads):
+    return Pipeline(text, device=device, threads=threads)

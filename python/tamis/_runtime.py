@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contexts and plans that stay for the next call."""
+import os
+import threading
+
+from . import _core
+
+_lock = threading.Lock()
+_contexts = {}  # (device, threads) -> Context
+_plans = {}  # (chain, device, threads, format and size, ...) -> Plan, oldest first
+_plan_bytes = 0
+_default_threads = 0
+
+# Plans that stay: as many, and as much memory.
+MAX_PLANS = 64
+MAX_PLAN_BYTES = 256 << 20
+
+
+def context(device=None, threads=None):
+    """The context for a device and a number of threads, made at its first use."""
+    key = (device, _default_threads if threads is None else threads)
+    found = _contexts.get(key)
+    if found is None:
+        with _lock:
+            found = _contexts.get(key)
+            if found is None:
+                found = _contexts[key] = _core.Context(threads=key[1], device=device)
+    return found
+
+
+def set_threads(count):
+    """Sets how many threads filter, the caller's included; 0 is one for each CPU.
+
+    Holds for calls that begin afterwards and do not say threads= themselves.
+    """
+    global _default_threads
+    context(None, count)  # refuses what is out of range
+    _default_threads = count
+
+
+def get_threads():
+    """How many threads filter."""
+    return context().threads
+
+
+def plan(chain, device, threads, key, guide=None, whole_bytes=0):
+    """A plan for pictures of that key (see View.key), and whether it was there already."""
+    if threads is None:
+        threads = _default_threads
+    where = (chain, device, threads, key, guide, whole_bytes)
+    found = _plans.get(where)
+    if found is None:
+        found = _core.Plan(_core.Chain(context(device, threads), chain), key, guide, whole_bytes)
+        _keep(where, found)
+    return found
+
+
+def _keep(where, made):
+    global _plan_bytes
+    with _lock:
+        if where in _plans:
+            return
+        _plans[where] = made
+        _plan_bytes += made.bytes
+        while len(_plans) > 1 and (len(_plans) > MAX_PLANS or _plan_bytes > MAX_PLAN_BYTES):
+            _plan_bytes -= _plans.pop(next(iter(_plans))).bytes
+
+
+def _forget():
+    """In a child of fork(): other threads of the parent may have been inside of the library, and
+    are not here. So everything begins anew; what there was is left as it is, never freed."""
+    global _lock, _plan_bytes
+    _lock = threading.Lock()
+    for c in _contexts.values():
+        c.abandon()
+    _contexts.clear()
+    _plans.clear()
+    _plan_bytes = 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

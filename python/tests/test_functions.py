@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions and pipelines: arguments, errors, texts, signatures."""
+import ast
+import copy
+import inspect
+import os
+import pickle
+
+import numpy
+import pytest
+import tamis
+from conftest import picture, same
+
+A = picture((40, 50), "uint8")
+
+
+def test_arguments_of_each_kind():
+    run = tamis.Pipeline
+    assert same(tamis.gaussian(A, 2), run("gaussian=sigma=2")(A))
+    assert same(tamis.gaussian(A, sigma=numpy.float32(0.5)), run("gaussian=sigma=0.5")(A))
+    assert same(tamis.gaussian(A, sigma=None), run("gaussian")(A))
+    assert same(tamis.box(A, (5, 3)), run("box=ksize=5x3")(A))
+    assert same(tamis.box(A, numpy.array([5, 3])), run("box=ksize=5x3")(A))
+    assert same(tamis.canny(A, low="5%", high=60), run("canny=low=5%:high=60")(A))
+    assert same(tamis.resize(A, antialias=False, scale=0.5), run("resize=antialias=0:scale=0.5")(A))
+    matrix = numpy.array([[1, 0.1, 2], [0, 1, -3.5]])
+    assert same(tamis.affine(A, matrix), run("affine=matrix=1,0.1,2,0,1,-3.5")(A))
+    kernel = [[0, 1, 0], [1, -3, 1], [0, 1, 2.5]]
+    assert same(tamis.convolve(A, kernel, flip=True),
+                run("convolve=kernel=0,1,0;1,-3,1;0,1,2.5:flip=on")(A))
+    assert same(tamis.convolve(A, numpy.array(kernel)), run("convolve=kernel=0,1,0;1,-3,1;0,1,2.5")(A))
+    assert same(tamis.color(tamis.color(A, to="rgb"), from_="rgb"), A)
+
+
+def test_arguments_that_are_refused():
+    with pytest.raises(ValueError, match=r"median: ksize = 4 .* odd"):
+        tamis.median(A, 4)
+    with pytest.raises(ValueError, match="gaussian: sigma"):
+        tamis.gaussian(A, sigma=float("nan"))
+    with pytest.raises(ValueError, match="border"):
+        tamis.gaussian(A, border="none")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'size'"):
+        tamis.median(A, size=3)
+    with pytest.raises(TypeError, match="by position"):
+        tamis.median(A, 3, 50)
+    with pytest.raises(TypeError, match="by position"):
+        tamis.median(A, 3, ksize=3)
+    with pytest.raises(TypeError, match="size="):
+        tamis.resize(A, size=(1, 2, 3))
+    with pytest.raises(TypeError, match="sigma="):
+        tamis.gaussian(A, sigma=[1, 2])
+    with pytest.raises(ValueError, match="remap"):
+        tamis.remap(A, None)
+    with pytest.raises(TypeError):
+        tamis.median()
+
+
+def test_guides():
+    y, x = numpy.mgrid[0:40, 0:50].astype("float32")
+    got = tamis.remap(A, numpy.stack([x + 1, y], axis=-1))
+    assert numpy.array_equal(got[:, :-1], A[:, 1:])
+    assert same(tamis.bilateral(A, guide=A), tamis.bilateral(A))
+
+
+def stubs():
+    path = os.path.join(os.path.dirname(tamis.__file__), "_filters.pyi")
+    with open(path, encoding="utf-8") as f:
+        tree = ast.parse(f.read())
+    return {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name != "specs"}
+
+
+def test_stubs_are_what_runs():
+    found = stubs()
+    assert set(found) == set(tamis.filters())
+    for name, node in found.items():
+        function = getattr(tamis, name)
+        assert inspect.cleandoc(function.__doc__).strip() == ast.get_docstring(node)
+        signature, a = inspect.signature(function), node.args
+        assert [p.name for p in signature.parameters.values()] == \
+            [x.arg for x in a.posonlyargs + a.args + a.kwonlyargs]
+        given = dict(zip([x.arg for x in a.kwonlyargs], a.kw_defaults))
+        if a.defaults:
+            given[a.args[-1].arg] = a.defaults[-1]
+        for p in signature.parameters.values():
+            want = inspect.Parameter.empty if given.get(p.name) is None else \
+                ast.literal_eval(given[p.name])
+            assert p.default == want, (name, p.name)
+
+
+def test_defaults_are_the_librarys():
+    """What signatures show is what happens without arguments."""
+    for name in tamis.filters():
+        if name == "remap":
+            continue
+        function = getattr(tamis, name)
+        common = ("image", "out", "channel_axis", "alpha_channel", "guide", "device", "threads")
+        shown = {p.name: p.default for p in inspect.signature(function).parameters.values()
+                 if p.name not in common and p.default != "auto"}
+        if name in ("nlmeans", "bilateral"):  # shares of the range, in few digits
+            shown = {k: v for k, v in shown.items() if not str(v).endswith("%")}
+        image = picture((20, 24, 3), "uint8")
+        assert same(function(image, **shown), function(image)), name
+
+
+def test_pipeline():
+    p = tamis.Pipeline(" median , unsharp = amount=0.5 ")
+    assert str(p) == p.text == "median,unsharp=amount=0.5"
+    assert repr(p) == "tamis.Pipeline('median,unsharp=amount=0.5')"
+    assert [s.text for s in p.steps] == ["median", "unsharp=amount=0.5"]
+    assert p == tamis.Pipeline("median=ksize=3,unsharp=amount=0.5") != tamis.Pipeline("median")
+    assert p != tamis.Pipeline(p, threads=1) and p != "median"
+    assert len({p, tamis.Pipeline(p.text)}) == 1
+    for twin in (pickle.loads(pickle.dumps(p)), copy.copy(p), copy.deepcopy(p)):
+        assert twin == p and same(twin(A), p(A))
+    assert pickle.loads(pickle.dumps(tamis.Pipeline("box", device="cpu", threads=1))).device == "cpu"
+    with pytest.raises(AttributeError):
+        p.text = "box"
+    with pytest.raises(AttributeError):
+        p.other = 1
+    assert same(p(A), tamis.unsharp(tamis.median(A), amount=0.5))
+    with pytest.raises(ValueError, match="no filter \"nothing\""):
+        tamis.Pipeline("nothing")
+    with pytest.raises(TypeError, match="text"):
+        tamis.Pipeline(3)
+    assert same(tamis.Pipeline("")(A), A)
+
+
+def test_facts_of_pipelines():
+    assert tamis.Pipeline("box=ksize=5x4").halo == (2, 2, 2, 1)
+    assert tamis.Pipeline("box,median").halo == tamis.Halo(2, 2, 2, 2)
+    assert tamis.Pipeline("median,rotate").halo is None
+    assert tamis.Pipeline("canny").halo is None
+    text = tamis.Pipeline("median").explain(A)
+    assert "median" in text and "50x40" in text
+    assert "u16x3" in tamis.Pipeline("median").explain((10, 20, 3), "uint16")
+    f = tamis.Pipeline("resize=scale=2,color").format((10, 20, 3), "uint8")
+    assert f == ((20, 40), numpy.dtype("uint8"), None)
+    assert tamis.Pipeline("sobel=output=dx").format(A).dtype == numpy.int16
+    with pytest.raises(ValueError, match="canny"):
+        tamis.Pipeline("canny=low=90:high=10").format((10, 20), "uint8")
+
+
+def test_module():
+    assert "median" in tamis.filters() and tamis.filters()["median"]
+    assert isinstance(tamis.devices(), list)
+    assert tamis.devices() or tamis.why_no_devices()
+    if not tamis.devices():
+        with pytest.raises(RuntimeError, match="cuda"):
+            tamis.median(A, device="cuda")
+        assert same(tamis.median(A, device="auto"), tamis.median(A))
+    with pytest.raises(ValueError, match="device"):
+        tamis.median(A, device="tpu")
+    assert all(hasattr(tamis, name) for name in tamis.__all__)
