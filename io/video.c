@@ -138,6 +138,17 @@ static int is_plain_container(const char *name)
            strcmp(name, "rgb") == 0;
 }
 
+int tamis_video_container(const char *name)
+{
+    char why[256];
+    if (!name || !*name)
+        return 0;
+    if (is_plain_container(name))
+        return 1;
+    const tamis_video_module *module = tamis_priv_video_module(why, sizeof why);
+    return module && module->holds(name);
+}
+
 /* Whether frames are to be as they are; else the module converts them. */
 static int keeps_pixels(const tamis_video_format *format, const char *pixels)
 {

@@ -2,8 +2,8 @@
 /* tamis info: what files say about themselves. */
 #include <stdio.h>
 
-#include "job.h"
 #include "json.h"
+#include "video.h"
 
 static void print_text(const char *name, int page, const tamis_file_info *info)
 {
@@ -69,6 +69,8 @@ static tamis_status read_meta(tamis_reader *reader, const char *name, json_t *fi
 
 static tamis_status do_file(tool *t, const char *name, json_t *file)
 {
+    if (t->options.raw ? tamis_video_raw_is(t->options.raw) : tamis_video_probe(t->ctx, name))
+        return tool_video_info(t, name, file);
     tamis_read_options options = tool_read_options(t);
     tamis_reader *reader = NULL;
     tamis_file_info info = {.pages = 1};

@@ -104,6 +104,21 @@ static void print_batches(void)
         "seconds_left (or null) of the batch.\n");
 }
 
+static void print_video(void)
+{
+    printf(
+        ".SH VIDEO\n"
+        "A file is a video by its content. Frames are filtered as they are stored, plane by "
+        "plane, and nothing is converted. Windows in pixels are the picture's: chroma with "
+        "fewer samples gets smaller ones, odd ones staying odd. Smoothing is about luma and "
+        "chroma, sharpening about luma, edges are luma on black without color; \\-\\-planes and "
+        "\\-\\-chroma say otherwise. What moves pixels moves all planes. Levels are the file's: "
+        "10 bits are 0 to 1023, and per cent are of that.\n.PP\n"
+        "What could be read of a damaged file is filtered, the loss is said, and the exit status "
+        "is 1. Ctrl\\-C leaves no file. \\-\\-progress json tells frames as done and total, with "
+        "frames_per_second. With \\-\\-json a file has frames and loss (or null).\n");
+}
+
 static void print_commands(void)
 {
     printf(".SH COMMANDS\n");
@@ -141,6 +156,7 @@ int cmd_man(tool *t)
         print_filter(tamis_filter_at(i));
     print_borders();
     print_batches();
+    print_video();
     printf(
         ".SH OPTIONS\nA hyphen may be written for each underscore. Which options a command takes "
         "is shown by\n.B tamis help\n\\fICOMMAND\\fR.\n");
@@ -153,6 +169,8 @@ int cmd_man(tool *t)
            ".TP\n.B TAMIS_DEVICE\nwhere to filter, as \\-\\-device\n"
            ".TP\n.B TAMIS_CUDA_MODULE\npath of the CUDA module, instead of tamis_cuda.so beside "
            "the library\n"
+           ".TP\n.B TAMIS_VIDEO_MODULE\npath of the module for video, instead of tamis_video.so "
+           "beside the library\n"
            ".TP\n.B NO_COLOR\nno colors in messages when set and not empty\n");
     return TOOL_OK;
 }

@@ -9,11 +9,14 @@
 
 #include "inputs.h"
 
-/* A folder's files count as pictures by their extension; what they are is found by content. */
+/* A folder's files count as pictures and videos by their extension; what they are is found by
+ * content. */
 static int looks_like_picture(const char *name)
 {
-    static const char *const extensions[] = {"png", "jpg", "jpeg", "jpe", "tif", "tiff", "pgm",
-                                             "ppm", "pbm", "pnm",  "pam", "pfm", "npy",  NULL};
+    static const char *const extensions[] = {
+        "png", "jpg",  "jpeg", "jpe", "tif",  "tiff", "pgm", "ppm", "pbm", "pnm",
+        "pam", "pfm",  "npy",  "y4m", "mkv",  "webm", "mp4", "m4v", "mov", "avi",
+        "ts",  "m2ts", "mts",  "mpg", "mpeg", "wmv",  "flv", "ogv", "mxf", NULL};
     const char *dot = strrchr(name, '.');
     for (int i = 0; dot && extensions[i]; i++) {
         if (strcasecmp(dot + 1, extensions[i]) == 0)
@@ -68,7 +71,7 @@ static void take_entry(tool *t, const char *path, const char *base, const char *
     else if (folder)
         why = why_not_into(t, path);
     else if (!looks_like_picture(base))
-        why = "not a picture by its name";
+        why = "neither a picture nor a video by its name";
     else if (is_irregular(path))
         why = "no regular file";
     if (why) {

@@ -3,6 +3,7 @@
 
 #include "index.h"
 #include "manifest.h"
+#include "video.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +31,9 @@ tamis_write_options tool_write_options(const tool *t)
 int tool_write_options_check(tool *t)
 {
     tamis_write_options options = tool_write_options(t);
-    options.format = t->options.format;
+    /* A name that only videos know is right for them; pictures are refused one by one. */
+    if (t->options.format && !tamis_video_container(t->options.format))
+        options.format = t->options.format;
     tamis_status status = tamis_write_options_check(t->ctx, &options);
     return status ? tool_fail(t, status) : TOOL_OK;
 }
@@ -150,6 +153,7 @@ void tool_report_free(tool_report *report)
     free(report->said);
     free(report->stop);
     json_decref(report->entry);
+    free(report->loss);
     free(report);
 }
 
@@ -218,7 +222,7 @@ static size_t bytes_of(const tamis_plan *plan, const tamis_file_info *info)
 
 /* Waits for room for so many bytes in place of those held. A thread that waits leaves its CPU to
  * others. */
-static void wait_for_room(tool_worker *worker, size_t bytes)
+void tool_worker_hold(tool_worker *worker, size_t bytes)
 {
     tool_gate *gate = &worker->job->gate;
     if (worker->alone)
@@ -238,7 +242,7 @@ void tool_worker_room(tool_worker *worker, const tamis_plan *plan, const tamis_f
 {
     size_t bytes = bytes_of(plan, info);
     if (bytes > worker->held)
-        wait_for_room(worker, bytes);
+        tool_worker_hold(worker, bytes);
 }
 
 static void give_room(tool_worker *worker)
@@ -269,6 +273,16 @@ static void note_end(tool_worker *worker, const tool_file *file, tool_report *re
                                        tool_manifest_path(manifest), strerror(error));
 }
 
+tamis_status tool_worker_begin(tool_worker *worker, const tool_file *file)
+{
+    tool *t = &worker->tool;
+    tamis_status status = note_begin(worker, file);
+    if (!status && file->sub && *file->sub && !t->options.in_place &&
+        tool_is_folder(t->options.out))
+        status = tool_make_folders(t->ctx, file);
+    return status;
+}
+
 static tamis_status write_file(tool_worker *worker, const tool_file *file, tamis_reader *reader,
                                const tamis_file_info *info, tool_report *report)
 {
@@ -278,10 +292,7 @@ static tamis_status write_file(tool_worker *worker, const tool_file *file, tamis
     options.pages = info->pages;
     options.overwrite = options.overwrite || file->ours;
     tamis_writer *writer = NULL;
-    tamis_status status = note_begin(worker, file);
-    if (!status && file->sub && *file->sub && !t->options.in_place &&
-        tool_is_folder(t->options.out))
-        status = tool_make_folders(t->ctx, file);
+    tamis_status status = tool_worker_begin(worker, file);
     if (!status)
         status = tamis_writer_open(t->ctx, file->out, &options, &writer);
     if (!status)
@@ -313,7 +324,7 @@ static tamis_status do_pages(tool_worker *worker, const tool_file *file, tamis_r
     if (worker->tool.options.dry_run)
         return TAMIS_OK;
     report->pages = 0;
-    wait_for_room(worker, bytes);
+    tool_worker_hold(worker, bytes);
     if (tool_canceled()) /* while it waited */
         return TAMIS_ERR_CANCELED;
     return write_file(worker, file, reader, info, report);
@@ -327,7 +338,12 @@ static tamis_status do_file(tool_worker *worker, const tool_file *file, tool_rep
     tamis_file_info info;
     double start = tool_now();
     t->error[0] = worker->device[0] = '\0';
-    wait_for_room(worker, 1);
+    tool_worker_hold(worker, 1);
+    if (tool_video_is(worker, file)) {
+        tamis_status ended = tool_video_file(worker, file, report);
+        give_room(worker);
+        return ended;
+    }
     tamis_status status = tamis_reader_open(t->ctx, file->in, &options, &reader);
     if (!status)
         status = tamis_reader_info(reader, 0, &info);
@@ -386,7 +402,7 @@ static void report_failure(tool_worker *worker, const tool_file *file, tamis_sta
     int named = is_about(error, file->in, "standard input") ||
                 is_about(error, file->out, "standard output");
     char hint[256] = "";
-    if (status == TAMIS_ERR_UNSUPPORTED)
+    if (status == TAMIS_ERR_UNSUPPORTED && !report->is_video)
         tool_type_hint(worker, report, hint, sizeof(hint));
     else if (status == TAMIS_ERR_MEMORY && worker->tool.options.max_memory)
         snprintf(hint, sizeof(hint), "; the limit is --max_memory %zu bytes",
@@ -432,7 +448,7 @@ static void note_index(tool_worker *worker, const tool_file *file, tool_report *
 {
     if (!worker->job->index || report->outcome != TOOL_DONE)
         return;
-    wait_for_room(worker, picture_bytes(report->in, report->in_w, report->in_h) +
+    tool_worker_hold(worker, picture_bytes(report->in, report->in_w, report->in_h) +
                               picture_bytes(report->out, report->out_w, report->out_h));
     report->entry = tool_index_entry(worker->job->index, &worker->tool, file, report);
     give_room(worker);

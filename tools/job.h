@@ -47,11 +47,16 @@ typedef enum tool_outcome { TOOL_DONE, TOOL_SKIPPED, TOOL_PLANNED, TOOL_FAILED }
 /* What became of one file. */
 typedef struct tool_report {
     tool_outcome outcome;
-    int code;             /* exit code, TOOL_OK unless it failed */
-    char *message;        /* why it failed or was skipped; owned, may be NULL */
-    char *said;           /* what is to be printed before; owned, may be NULL */
-    char *stop;           /* why it is of no use to go on with other files; owned, mostly NULL */
-    int pages;            /* written */
+    int code;      /* exit code, TOOL_OK unless it failed */
+    char *message; /* why it failed or was skipped; owned, may be NULL */
+    char *said;    /* what is to be printed before; owned, may be NULL */
+    char *stop;    /* why it is of no use to go on with other files; owned, mostly NULL */
+    int pages;     /* written */
+    int is_video;
+    int64_t frames; /* of a video: written */
+    char kind[96];  /* of a video's frames, in words; that of the result in out_kind */
+    char out_kind[96];
+    char *loss;           /* what of a video could not be read; owned, mostly NULL */
     tamis_format in, out; /* of the first page */
     int32_t in_w, in_h, out_w, out_h;
     double read_s, filter_s, write_s; /* with by_parts all at the same time */
@@ -78,6 +83,12 @@ void tool_report_free(tool_report *report);
 tamis_status tool_worker_pages(tool_worker *worker, tamis_reader *reader,
                                const tamis_file_info *info, tamis_writer *writer,
                                tool_report *report);
+
+/* Waits until so many bytes may be in memory, in place of those held. */
+void tool_worker_hold(tool_worker *worker, size_t bytes);
+
+/* Notes in the manifest that the file is begun, and makes the folders of its result. */
+tamis_status tool_worker_begin(tool_worker *worker, const tool_file *file);
 
 /* Waits until the page may be in memory whole, where less had been asked for. */
 void tool_worker_room(tool_worker *worker, const tamis_plan *plan, const tamis_file_info *info);

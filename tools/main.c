@@ -18,7 +18,7 @@
 #define FILTERS  (PICTURES | TOOL_GROUP_FILTER | TOOL_GROUP_GUIDE | TOOL_GROUP_DEVICE)
 
 const tool_command tool_commands[] = {
-    {"run", "filter pictures with a chain of filters; an empty chain copies them",
+    {"run", "filter pictures and videos with a chain of filters; an empty chain copies them",
      "CHAIN IN... -o OUT", ANY, FILTERS, cmd_run},
     {"explain", "show how a chain would be run", "CHAIN [FILE]", 2,
      COMPUTE | TOOL_GROUP_READ | TOOL_GROUP_SHAPE | TOOL_GROUP_DEVICE, cmd_explain},
@@ -44,8 +44,8 @@ const tool_command tool_commands[] = {
     {"version", "print the version", "", 0, TOOL_GROUP_JSON, cmd_version},
     {.name = NULL}};
 
-const tool_command tool_filter_command = {"FILTER", "filter pictures", "IN... -o OUT",
-                                          ANY,      FILTERS,           cmd_filter};
+const tool_command tool_filter_command = {
+    "FILTER", "filter pictures and videos", "IN... -o OUT", ANY, FILTERS, cmd_filter};
 
 /* Signal handlers can reach nothing else: the mutable globals of the command. */
 static volatile int interrupted;

@@ -8,6 +8,7 @@ static const char *const progress_names[] = {"auto", "bar", "json", "none", NULL
 static const char *const table_names[] = {"filters", "published", NULL};
 const char *const tool_noise_names[] = {"gaussian", "saltpepper", "poisson", "speckle", NULL};
 
+#define VIDEO (TOOL_GROUP_FILTER | TOOL_GROUP_RESULT)
 #define OPTION(field, ...)                                                                         \
     {                                                                                              \
         .name = #field, .offset = offsetof(tool_options, field), __VA_ARGS__                       \
@@ -45,8 +46,8 @@ const tool_option tool_option_table[] = {
            .doc = "second input, for filters that take one: the map of remap, a picture of float "
                   "columns and rows in two channels; what bilateral looks at for edges"),
     OPTION(format, .kind = TOOL_TEXT, .arg = "NAME", .groups = TOOL_GROUP_WRITE | TOOL_GROUP_RESULT,
-           .doc = "format to write: png, jpeg, tiff, pnm, pam, pfm, npy or raw; default: by the "
-                  "output's extension, else that of the input"),
+           .doc = "format to write: png, jpeg, tiff, pnm, pam, pfm, npy or raw; of video y4m, mkv, "
+                  "mp4 and others; default: by the output's extension, else that of the input"),
     OPTION(quality, .kind = TOOL_INT, .min = 1, .max = 100, .arg = "N",
            .groups = TOOL_GROUP_WRITE | TOOL_GROUP_RESULT, .doc = "JPEG quality; default 92"),
     OPTION(level, .kind = TOOL_INT, .min = 1, .max = 9, .arg = "N",
@@ -62,9 +63,37 @@ const tool_option tool_option_table[] = {
            .doc = "TIFF: behind each page smaller ones, each half the size of the one before, for "
                   "viewers of huge pictures; tiles of 256 unless --tiff_tile says otherwise. Those "
                   "of the input are left out"),
-    OPTION(raw, .kind = TOOL_TEXT, .arg = "WxH:TYPE[:CHANNELS[:OFFSET]]",
+    OPTION(raw, .kind = TOOL_TEXT, .arg = "WxH:TYPE[:CHANNELS[:OFFSET]]|WxH:PIXELS[:RATE]",
            .groups = TOOL_GROUP_READ | TOOL_GROUP_RESULT,
-           .doc = "inputs are headerless little-endian samples, such as 640x480:u16:1"),
+           .doc =
+               "inputs are headerless little-endian samples, such as 640x480:u16:1, or frames of "
+               "video, such as 640x480:yuv420p10:25"),
+    OPTION(planes, .kind = TOOL_TEXT, .arg = "y|uv|yuv|a|all|rgb", .groups = VIDEO,
+           .doc = "video: planes to filter; default: all but alpha, for sharpening and edges luma "
+                  "alone. What moves pixels moves all planes"),
+    OPTION(chroma, .kind = TOOL_TEXT, .arg = "CHAIN", .groups = VIDEO,
+           .doc = "video: filter chroma with this chain instead; windows in pixels are scaled to "
+                  "its samples, as those of the chain for luma are"),
+    OPTION(start, .kind = TOOL_NUMBER, .min = 0, .max = 1e9, .arg = "SECONDS", .groups = VIDEO,
+           .doc = "video: begin at this time"),
+    OPTION(end, .kind = TOOL_NUMBER, .min = 0, .max = 1e9, .arg = "SECONDS", .groups = VIDEO,
+           .doc = "video: end before this time"),
+    OPTION(frame_range, .kind = TOOL_TEXT, .arg = "A-B", .groups = VIDEO,
+           .doc = "video: frames A to B alone, both included, counted from 0 (from --start on)"),
+    OPTION(scene_cut, .kind = TOOL_NUMBER, .min = 0, .max = 100, .def = "6", .arg = "PERCENT",
+           .groups = VIDEO,
+           .doc = "video: temporal filters stop at a cut of scenes, where luma changes by this "
+                  "much and far more than between the frames before; 0: nowhere"),
+    OPTION(codec, .kind = TOOL_TEXT, .arg = "NAME", .groups = VIDEO,
+           .doc = "video: codec or encoder, such as h264, hevc, av1, ffv1; default: what the "
+                  "container takes and holds the depth"),
+    OPTION(crf, .kind = TOOL_NUMBER, .min = 0, .max = 100, .arg = "N", .groups = VIDEO,
+           .doc = "video: the codec's constant quality; default: no loss to be seen"),
+    OPTION(preset, .kind = TOOL_TEXT, .arg = "NAME", .groups = VIDEO,
+           .doc = "video: the encoder's preset for speed, such as fast or slow"),
+    OPTION(pix_fmt, .kind = TOOL_TEXT, .arg = "NAME", .groups = VIDEO,
+           .doc = "video: pixel format to write, such as yuv420p10; default: that of the input"),
+    OPTION(lossless, .kind = TOOL_FLAG, .groups = VIDEO, .doc = "video: encode without loss"),
     OPTION(tile, .kind = TOOL_SIZE, .min = 1, .max = 1 << 20, .arg = "WxH",
            .groups = TOOL_GROUP_FILTER, .doc = "size of the tiles; results do not depend on it"),
     OPTION(jobs, .kind = TOOL_INT, .min = 1, .max = 1024, .arg = "N", .groups = TOOL_GROUP_FILTER,

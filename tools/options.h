@@ -42,6 +42,9 @@ typedef struct tool_options {
     const char *format;
     int quality, level, tiff_tile, pyramid;
     const char *compression;
+    const char *planes, *chroma, *frame_range, *codec, *preset, *pix_fmt;
+    double start, end, crf, scene_cut; /* NaN = not given */
+    int lossless;
     int progress; /* TOOL_PROGRESS_* */
     tamis_size tile;
     const char *guide;

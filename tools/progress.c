@@ -45,6 +45,7 @@ void tool_share_begin(tool_share *share, size_t file)
 {
     atomic_store(&share->done, 0);
     atomic_store(&share->total, 0);
+    atomic_store(&share->since, 0);
     atomic_store(&share->file, file);
 }
 
@@ -53,6 +54,11 @@ void tool_share_step(void *user, int64_t done, int64_t total)
     tool_share *share = user;
     atomic_store(&share->total, total);
     atomic_store(&share->done, done);
+}
+
+void tool_share_frames(tool_share *share)
+{
+    atomic_store(&share->since, (int64_t)(1e3 * tool_now()) + 1);
 }
 
 void tool_progress_count(tool_progress *p, size_t file, int failed, int processed)
@@ -71,6 +77,8 @@ void tool_progress_count(tool_progress *p, size_t file, int failed, int processe
 typedef struct state {
     size_t file;                /* the first one that is worked on, from 0; SIZE_MAX = none */
     int64_t done, total;        /* of that */
+    int is_video;               /* these are frames */
+    double frame_rate;          /* of it; 0 = not known yet */
     double whole;               /* 0 to 1 */
     double seconds, rate, left; /* left < 0: not known yet */
 } state;
@@ -91,6 +99,10 @@ static state look(tool_progress *p)
         s.file = file - 1;
         s.done = part;
         s.total = all;
+        int64_t since = atomic_load(&p->shares[i].since);
+        double seconds = tool_now() - 1e-3 * (double)since;
+        s.is_video = since != 0;
+        s.frame_rate = since && seconds > 0 ? (double)part / seconds : 0;
     }
     if (p->finished == p->files->count)
         s.done = s.total = 1;
@@ -145,6 +157,12 @@ static void show_bar(tool_progress *p, const state *s)
     if (p->files->count > 1)
         line =
             add(line, tool_print_text(" %zu/%zu, %.3g/s", p->finished, p->files->count, s->rate));
+    if (s->is_video && s->total > 0)
+        line = add(line, tool_print_text(" %lld/%lld frames, %.3g/s", (long long)s->done,
+                                         (long long)s->total, s->frame_rate));
+    else if (s->is_video)
+        line =
+            add(line, tool_print_text(" %lld frames, %.3g/s", (long long)s->done, s->frame_rate));
     if (s->left >= 0)
         line =
             add(line, tool_print_text(", %ld:%02ld left", (long)s->left / 60, (long)s->left % 60));
@@ -171,6 +189,8 @@ static void show_json(tool_progress *p, const state *s)
     json_object_set_new(o, "failed", json_integer((json_int_t)p->failed));
     json_object_set_new(o, "share", json_real(s->whole));
     json_object_set_new(o, "seconds", json_real(s->seconds));
+    if (s->is_video)
+        json_object_set_new(o, "frames_per_second", json_real(s->frame_rate));
     json_object_set_new(o, "files_per_second", json_real(s->rate));
     json_object_set_new(o, "seconds_left", s->left < 0 ? json_null() : json_real(s->left));
     char *text = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));

@@ -15,6 +15,7 @@ struct tool_files;
 typedef struct tool_share {
     atomic_size_t file; /* number of the file, counted from 1; 0 = none */
     atomic_int_fast64_t done, total;
+    atomic_int_fast64_t since; /* of a video, whose done are frames: when it began, in ms; else 0 */
 } tool_share;
 
 typedef struct tool_progress {
@@ -46,6 +47,9 @@ void tool_progress_finish(tool_progress *p);
 void tool_share_begin(tool_share *share, size_t file);
 /* A tamis_progress_fn; user is the tool_share. */
 void tool_share_step(void *user, int64_t done, int64_t total);
+
+/* What is counted from now on are frames of a video. */
+void tool_share_frames(tool_share *share);
 
 /* Removes the bar, if one is shown, so that a message can take its line. */
 void tool_progress_hide(struct tool *t);

@@ -15,11 +15,34 @@ typedef struct summary {
     tool *tool;
     const tool_job *job;
     size_t done, failed, skipped;
+    size_t damaged;  /* of those done: something of them could not be read */
     int code;        /* of the last failure */
     json_t *files;   /* with --json */
     char **failures; /* messages, for the summary */
     char device[64]; /* where files were filtered; empty before the first */
 } summary;
+
+static json_t *video_shape(const char *kind, int32_t w, int32_t h, tamis_format format)
+{
+    json_t *o = tool_json_shape(w, h, format);
+    json_object_set_new(o, "video", json_string(kind));
+    return o;
+}
+
+static void add_result(const tool_report *r, json_t *o)
+{
+    json_object_set_new(o, "device", json_string(r->device));
+    json_object_set_new(o, "pages", json_integer(r->pages));
+    if (r->is_video) {
+        json_object_set_new(o, "frames", json_integer((json_int_t)r->frames));
+        json_object_set_new(o, "loss", r->loss ? tool_json_text(r->loss) : json_null());
+        json_object_set_new(o, "source", video_shape(r->kind, r->in_w, r->in_h, r->in));
+        json_object_set_new(o, "result", video_shape(r->out_kind, r->out_w, r->out_h, r->out));
+        return;
+    }
+    json_object_set_new(o, "source", tool_json_shape(r->in_w, r->in_h, r->in));
+    json_object_set_new(o, "result", tool_json_shape(r->out_w, r->out_h, r->out));
+}
 
 static void add_json(summary *s, const tool_file *file, const tool_report *r)
 {
@@ -33,12 +56,8 @@ static void add_json(summary *s, const tool_file *file, const tool_report *r)
         json_object_set_new(o, "error", tool_json_text(r->message));
     if (r->outcome == TOOL_SKIPPED)
         json_object_set_new(o, "reason", tool_json_text(r->message));
-    if (r->outcome == TOOL_DONE || r->outcome == TOOL_PLANNED) {
-        json_object_set_new(o, "device", json_string(r->device));
-        json_object_set_new(o, "pages", json_integer(r->pages));
-        json_object_set_new(o, "source", tool_json_shape(r->in_w, r->in_h, r->in));
-        json_object_set_new(o, "result", tool_json_shape(r->out_w, r->out_h, r->out));
-    }
+    if (r->outcome == TOOL_DONE || r->outcome == TOOL_PLANNED)
+        add_result(r, o);
     if (r->outcome == TOOL_DONE) {
         json_object_set_new(o, "by_parts", json_boolean(r->by_parts));
         json_object_set_new(o, "read_seconds", json_real(r->read_s));
@@ -48,9 +67,23 @@ static void add_json(summary *s, const tool_file *file, const tool_report *r)
     json_array_append_new(s->files, o);
 }
 
+static void describe_video(tool *t, const tool_file *file, const tool_report *r)
+{
+    double rate = r->filter_s > 0 ? (double)r->frames / r->filter_s : 0;
+    if (r->outcome == TOOL_DONE)
+        tool_detail(t, "%s -> %s: %s, %lld frames, %.1f frames/s", file->in, file->out, r->kind,
+                    (long long)r->frames, rate);
+    else if (!t->options.json)
+        printf("%s -> %s: %s -> %s\n", file->in, file->out, r->kind, r->out_kind);
+}
+
 static void describe(tool *t, const tool_file *file, const tool_report *r)
 {
     char in[16], out[16], pages[32] = "";
+    if (r->is_video && r->outcome != TOOL_SKIPPED) {
+        describe_video(t, file, r);
+        return;
+    }
     tool_format_name(r->in, in, sizeof(in));
     tool_format_name(r->out, out, sizeof(out));
     if (r->pages > 1)
@@ -83,6 +116,10 @@ static void tell(void *user, const tool_file *file, const tool_report *r)
     if (t->options.json)
         add_json(s, file, r);
     tool_index_add(s->job->index, file, r);
+    if (r->loss) {
+        s->damaged++;
+        tool_warn(t, "%s", r->loss);
+    }
     if (r->outcome != TOOL_FAILED) {
         describe(t, file, r);
         return;
@@ -123,7 +160,7 @@ static int exit_code(const summary *s, const char *stopped)
     if (stopped)
         return TOOL_WRITE;
     if (!s->failed)
-        return s->job->files->unread ? TOOL_SOME_FAILED : TOOL_OK;
+        return s->job->files->unread || s->damaged ? TOOL_SOME_FAILED : TOOL_OK;
     return s->job->files->count == 1 ? s->code : TOOL_SOME_FAILED;
 }
 

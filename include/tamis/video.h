@@ -129,6 +129,10 @@ TAMIS_API void tamis_video_reader_close(tamis_video_reader **reader);
 /* Gives a frame's memory back. Any thread; NULL and empty frames are fine. */
 TAMIS_API void tamis_video_frame_release(tamis_video_frame *frame);
 
+/* 1 when video can be written into containers of that name or extension, without a dot: "y4m" and
+ * "raw" always, others where the module holds them. */
+TAMIS_API int tamis_video_container(const char *name);
+
 /* Options for writing. Zero-initialize. */
 typedef struct tamis_video_write_options {
     const char *format; /* container: "matroska", "mp4", "y4m", "raw" ...; NULL = by the name */

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One video: opened, planned, run, finished, reported. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "video_run.h"
+
+int tool_video_is(const tool_worker *worker, const tool_file *file)
+{
+    const char *raw = worker->tool.options.raw;
+    if (raw)
+        return tamis_video_raw_is(raw);
+    return tamis_video_probe(worker->tool.ctx, file->in);
+}
+
+/* "A-B", both included. */
+static int parse_range(const char *text, int64_t *first, int64_t *count)
+{
+    long long a, b;
+    char rest;
+    if (sscanf(text, "%lld-%lld%c", &a, &b, &rest) != 2 || a < 0 || b < a)
+        return 0;
+    *first = a;
+    *count = b - a + 1;
+    return 1;
+}
+
+tamis_status tool_video_read_options(tool *t, tamis_video_read_options *out)
+{
+    const tool_options *o = &t->options;
+    *out = (tamis_video_read_options){.raw = o->raw, .threads = o->threads};
+    if (o->start > 0) /* NaN: not given */
+        out->start = o->start;
+    if (o->end > 0)
+        out->end = o->end;
+    if (o->frame_range && !parse_range(o->frame_range, &out->first, &out->count))
+        return tamis_ctx_fail(t->ctx, TAMIS_ERR_ARGUMENT,
+                              "--frame_range: '%s' is not A-B with 0 <= A <= B, such as 100-199",
+                              o->frame_range);
+    return TAMIS_OK;
+}
+
+static tamis_video_write_options write_options(const tool *t, const tool_file *file,
+                                               const tamis_video_info *info)
+{
+    const tool_options *o = &t->options;
+    tamis_video_write_options w = {.codec = o->codec,
+                                   .preset = o->preset,
+                                   .pixels = o->pix_fmt,
+                                   .lossless = o->lossless,
+                                   .strip = o->strip,
+                                   .threads = o->threads};
+    w.overwrite = o->overwrite || o->in_place || file->ours;
+    w.format = tool_output_format(t, file->out, info->container);
+    if (o->crf > 0)
+        w.quality = o->crf;
+    return w;
+}
+
+static void fill_report(const tool_video_parts *parts, const tamis_video_info *info,
+                        tool_report *report)
+{
+    report->is_video = 1;
+    report->in =
+        tamis_video_part_format(&parts->in, TAMIS_VIDEO_MAIN, &report->in_w, &report->in_h);
+    report->out =
+        tamis_video_part_format(&parts->out, TAMIS_VIDEO_MAIN, &report->out_w, &report->out_h);
+    tamis_video_format_print(&parts->in, report->kind, sizeof(report->kind));
+    tamis_video_format_print(&parts->out, report->out_kind, sizeof(report->out_kind));
+    report->frames = info->frames;
+    report->pages = 1;
+}
+
+/* Says what the container has no place for, a line each. */
+static void tell_dropped(tool *t, const tool_file *file, const tamis_video_writer *writer)
+{
+    const char *text = tamis_video_writer_dropped(writer);
+    while (*text) {
+        int n = (int)strcspn(text, "\n");
+        tool_warn(t, "%s: not kept: %.*s", file->out, n, text);
+        text += n + (text[n] == '\n');
+    }
+    tool_detail(t, "%s: %s", file->out, tamis_video_writer_detail(writer));
+}
+
+static tamis_status write_video(tool_worker *worker, const tool_file *file,
+                                tamis_video_reader *reader, tool_video_parts *parts,
+                                tamis_video_frame *first, tool_report *report)
+{
+    tool *t = &worker->tool;
+    tamis_video_write_options options = write_options(t, file, tamis_video_reader_info(reader));
+    tamis_video_writer *writer = NULL;
+    tamis_status status = tool_worker_begin(worker, file);
+    if (!status)
+        status = tamis_video_writer_open(t->ctx, file->out, &parts->out, reader, &options, &writer);
+    if (!status)
+        status = tool_video_run(worker, reader, writer, parts, first, report);
+    if (!status && tool_canceled())
+        status = TAMIS_ERR_CANCELED;
+    if (!status)
+        status = tamis_video_writer_finish(writer);
+    if (!status)
+        tell_dropped(t, file, writer);
+    tamis_video_writer_close(&writer);
+    return status;
+}
+
+static tamis_status filter_video(tool_worker *worker, const tool_file *file,
+                                 tamis_video_reader *reader, tamis_video_frame *first,
+                                 tool_report *report)
+{
+    const tamis_video_info *info = tamis_video_reader_info(reader);
+    tool_video_parts parts;
+    tamis_status status = tool_video_parts_open(worker, &info->format, first, &parts);
+    fill_report(&parts, info, report);
+    const tamis_plan *plan = parts.part[TAMIS_VIDEO_MAIN].plan;
+    plan = plan ? plan : parts.part[TAMIS_VIDEO_CHROMA].plan;
+    snprintf(worker->device, sizeof(worker->device), "%s", plan ? tamis_plan_device(plan) : "cpu");
+    if (!status && first) {
+        tool_worker_hold(worker, tool_video_bytes(&parts));
+        status = tool_canceled() ? TAMIS_ERR_CANCELED
+                                 : write_video(worker, file, reader, &parts, first, report);
+    }
+    tool_video_parts_close(&parts);
+    const char *damage = tamis_video_reader_damage(reader);
+    if (!status && *damage && !report->loss)
+        report->loss = tool_print_text("%s: %s", file->in, damage);
+    return status;
+}
+
+tamis_status tool_video_file(tool_worker *worker, const tool_file *file, tool_report *report)
+{
+    tool *t = &worker->tool;
+    tamis_video_read_options options;
+    tamis_video_reader *reader = NULL;
+    tamis_video_frame first = {.owner = NULL};
+    tamis_status status = tool_video_read_options(t, &options);
+    if (!status)
+        status = tamis_video_reader_open(t->ctx, file->in, &options, &reader);
+    if (!status && !t->options.dry_run)
+        status = tamis_video_reader_next(reader, &first);
+    int is_empty = first.part[TAMIS_VIDEO_MAIN].format.channels == 0;
+    if (!status && !t->options.dry_run && is_empty) {
+        const char *damage = tamis_video_reader_damage(reader);
+        status = tamis_ctx_fail(t->ctx, TAMIS_ERR_READ, "%s: no frame to filter%s%s", file->in,
+                                *damage ? ": " : "", damage);
+    }
+    if (!status)
+        status = filter_video(worker, file, reader, is_empty ? NULL : &first, report);
+    tamis_video_frame_release(&first);
+    tamis_video_reader_close(&reader);
+    return status;
+}
