@@ -449,7 +449,7 @@ static void note_index(tool_worker *worker, const tool_file *file, tool_report *
     if (!worker->job->index || report->outcome != TOOL_DONE)
         return;
     tool_worker_hold(worker, picture_bytes(report->in, report->in_w, report->in_h) +
-                              picture_bytes(report->out, report->out_w, report->out_h));
+                                 picture_bytes(report->out, report->out_w, report->out_h));
     report->entry = tool_index_entry(worker->job->index, &worker->tool, file, report);
     give_room(worker);
 }
