@@ -50,10 +50,10 @@ fuzz: ## fuzz the chain parser and the file readers for 30 seconds each
 	sh scripts/setup.sh ci
 	sh scripts/fuzz.sh
 
-install: all ## install under PREFIX
+install: all ## install under PREFIX (/usr/local)
 	cmake --install $(BUILD)
 
-clean:
+clean: ## remove the build
 	rm -rf $(BUILD)
 
 help: ## list these targets
