@@ -19,7 +19,7 @@ typedef struct tool_bench {
     int32_t w, h;
     tamis_ctx *ctx[2]; /* one thread, all threads; a GPU has pictures in ordinary memory with the
                           first, in pinned memory with the second */
-    json_t *results;   /* with --json */
+    json_t *results;   /* for --json and --report */
 } tool_bench;
 
 /* Times a chain with one thread and with all. Returns an exit code, having said what is wrong. */

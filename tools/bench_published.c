@@ -106,9 +106,10 @@ int tool_bench_published(tool_bench *b)
         b->w = rows[i].w;
         b->h = rows[i].h;
         code = tool_bench_measure(b, rows[i].chain, t);
-        if (!code && json)
-            json_array_append_new(b->results, json_row(b, &rows[i], t));
-        else if (!code)
+        if (code)
+            break;
+        json_array_append_new(b->results, json_row(b, &rows[i], t));
+        if (!json)
             print_row(&rows[i], t);
     }
     return code;

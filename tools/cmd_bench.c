@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "page.h"
 #include "random.h"
 #include "rows.h"
 
@@ -133,14 +134,13 @@ const char *tool_bench_place(const tool_timing *t, char *buf, size_t size)
 static void report(tool_bench *b, const char *chain, const tool_timing *t)
 {
     char place[128];
-    if (b->tool->options.json) {
-        json_t *o = json_object();
-        json_object_set_new(o, "chain", tool_json_text(chain));
-        tool_bench_json(b, t, o);
-        json_object_set_new(o, "speedup", json_real(t[0].best / t[1].best));
-        json_array_append_new(b->results, o);
+    json_t *o = json_object();
+    json_object_set_new(o, "chain", tool_json_text(chain));
+    tool_bench_json(b, t, o);
+    json_object_set_new(o, "speedup", json_real(t[0].best / t[1].best));
+    json_array_append_new(b->results, o);
+    if (b->tool->options.json)
         return;
-    }
     printf("%-24s", chain);
     for (int i = 0; i < 2; i++)
         printf(" %9.2f %8.2f %9.1f", 1e3 * t[i].best, 1e9 * t[i].best / pixels(b),
@@ -204,14 +204,24 @@ static int bench_all(tool_bench *b)
     return code;
 }
 
-static int print_json(tool_bench *b)
+/* On standard output with --json, as a page with --report. */
+static int put_results(tool_bench *b)
 {
-    json_t *o = tool_json_new(b->tool);
+    tool *t = b->tool;
+    json_t *o = tool_json_new(t);
     if (b->tool->options.table != TOOL_TABLE_PUBLISHED)
         json_object_set_new(o, "picture", tool_json_shape(b->w, b->h, b->format));
     json_object_set_new(o, "cpu", json_string(tamis_ctx_cpu(b->ctx[0])));
     json_object_set(o, "results", b->results);
-    return tool_json_print(b->tool, o);
+    int code = TOOL_OK;
+    if (t->options.report)
+        code = tool_page_write(t, t->options.report, "bench.html", "tamis bench", o);
+    if (t->options.json) {
+        int bad = tool_json_print(t, json_incref(o));
+        code = code ? code : bad;
+    }
+    json_decref(o);
+    return code;
 }
 
 static int set_up(tool_bench *b)
@@ -227,7 +237,9 @@ static int set_up(tool_bench *b)
     tamis_size size = t->options.size;
     b->w = size.w ? size.w : 1920;
     b->h = size.w ? size.h : 1080;
-    int code = tool_context(t);
+    int code = t->options.report ? tool_page_check(t, t->options.report) : TOOL_OK;
+    if (!code)
+        code = tool_context(t);
     if (!code)
         code = tool_context_make(t, 1, &b->ctx[0]);
     b->ctx[1] = t->ctx;
@@ -240,8 +252,8 @@ int cmd_bench(tool *t)
     int code = set_up(&b);
     if (!code)
         code = bench_all(&b);
-    if (!code && t->options.json)
-        code = print_json(&b);
+    if (!code && (t->options.json || t->options.report))
+        code = put_results(&b);
     tamis_ctx_free(&b.ctx[0]);
     json_decref(b.results);
     return code;

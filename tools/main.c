@@ -29,7 +29,7 @@ const tool_command tool_commands[] = {
      cmd_estimate},
     {"compare", "measure how two pictures differ", "A B", 2,
      COMPUTE | TOOL_GROUP_READ | TOOL_GROUP_COMPARE, cmd_compare},
-    {"report", "show two pictures side by side in an HTML file", "BEFORE AFTER -o OUT", 2,
+    {"report", "show two pictures, or a bench's JSON, in an HTML file", "BEFORE AFTER -o OUT", 2,
      COMPUTE | TOOL_GROUP_REPORT, cmd_report},
     {"noise", "add noise to a picture", "IN -o OUT", 1, PICTURES | TOOL_GROUP_NOISE, cmd_noise},
     {"verify", "check the kernels of this CPU and GPU against the C reference", "", 0,

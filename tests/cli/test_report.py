@@ -148,3 +148,16 @@ class Report(Case):
         self.tamis("report", "in.png", "missing.png", "-o", "x.html", code=3)
         self.tamis("report", "in.png", "in.png", code=2)
         self.assertEqual(self.names(), ["in.png", "r.html"])
+
+    def test_bench(self):
+        bench = ["bench", "--filter", "gaussian", "--size", "64x48", "--repeat", "1"]
+        result = self.json(*bench, "--report", "b.html")
+        self.assertEqual(page_data(self.read("b.html").decode()), result)
+        self.tamis(*bench, "--report", "b.html", code=4)
+        self.write("b.json", json.dumps(result).encode())
+        self.tamis("report", "b.json", "-o", "c.html")
+        self.assertEqual(page_data(self.read("c.html").decode()), result)
+        self.write("x.json", b"{}")
+        self.assertIn("x.json", self.tamis("report", "x.json", "-o", "x.html", code=5).err)
+        self.write("x.json", b"{")
+        self.assertIn("x.json", self.tamis("report", "x.json", "-o", "x.html", code=3).err)
