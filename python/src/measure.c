@@ -57,7 +57,21 @@ PyObject *core_metrics(PyObject *module, PyObject *args)
     return result;
 }
 
-/* noise(context, view): one tuple of numbers for each picture */
+/* The four numbers of each channel. */
+static PyObject *noise_list(const tamis_noise *noise, int channels)
+{
+    PyObject *list = PyList_New(0);
+    for (int c = 0; list && c < channels; c++) {
+        PyObject *numbers = Py_BuildValue("(dddd)", noise[c].sigma, noise[c].slope, noise[c].offset,
+                                          noise[c].impulses);
+        if (!numbers || PyList_Append(list, numbers))
+            Py_CLEAR(list);
+        Py_XDECREF(numbers);
+    }
+    return list;
+}
+
+/* noise(context, view): for each picture a list of (sigma, slope, offset, impulses) */
 PyObject *core_noise(PyObject *module, PyObject *args)
 {
     PyObject *context, *view_object;
@@ -69,18 +83,16 @@ PyObject *core_noise(PyObject *module, PyObject *args)
     tamis_image *images = plain_host(v) ? core_view_images(v) : NULL;
     PyObject *list = images ? PyList_New(0) : NULL;
     for (Py_ssize_t i = 0; list && i < v->count; i++) {
-        double sigma[TAMIS_MAX_CHANNELS];
+        tamis_noise noise[TAMIS_MAX_CHANNELS];
         tamis_status status;
         core_begin();
         Py_BEGIN_ALLOW_THREADS;
-        status = tamis_noise_estimate(ctx, &images[i], sigma);
+        status = tamis_noise_estimate(ctx, &images[i], noise);
         Py_END_ALLOW_THREADS;
-        PyObject *numbers = core_end(ctx, status)
-                                ? NULL
-                                : Py_BuildValue("(dddd)", sigma[0], sigma[1], sigma[2], sigma[3]);
-        if (!numbers || PyList_Append(list, numbers))
+        PyObject *one = core_end(ctx, status) ? NULL : noise_list(noise, v->first.format.channels);
+        if (!one || PyList_Append(list, one))
             Py_CLEAR(list);
-        Py_XDECREF(numbers);
+        Py_XDECREF(one);
     }
     free(images);
     return list;

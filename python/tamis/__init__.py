@@ -38,7 +38,7 @@ from . import _core
 from ._files import Info, Meta, info, read, write
 from ._filters import *  # noqa: F401,F403: the filters
 from ._filters import __all__ as _names
-from ._measure import Comparison, compare, estimate_noise, psnr, ssim
+from ._measure import Comparison, Noise, compare, estimate_noise, psnr, ssim
 from ._pipeline import Format, Halo, Pipeline
 from ._runtime import get_threads, set_threads
 from ._runtime import context as _context
@@ -65,6 +65,6 @@ def why_no_devices():
 
 
 __all__ = sorted(_names) + [
-    "Comparison", "Format", "Halo", "Info", "Meta", "Pipeline", "compare", "devices",
+    "Comparison", "Format", "Halo", "Info", "Meta", "Noise", "Pipeline", "compare", "devices",
     "estimate_noise", "filters", "get_threads", "info", "psnr", "read", "set_threads", "ssim",
     "why_no_devices", "write"]

@@ -54,16 +54,26 @@ def ssim(a, b, *, data_range=None, channel_axis="auto"):
     return compare(a, b, data_range=data_range, channel_axis=channel_axis).ssim
 
 
-def estimate_noise(image, *, channel_axis="auto", alpha_channel=None):
-    """The standard deviation of the noise, in sample units, without a clean original.
+class Noise(NamedTuple):
+    """What tamis.estimate_noise() tells: numbers, or arrays of a number for each channel and each
+    picture of a batch."""
+    sigma: float  # standard deviation of what is white and normal, in sample units
+    slope: float  # its variance at the level x is slope * x + offset
+    offset: float
+    impulses: float  # share of the samples that are "salt and pepper", 0 .. 1
 
-    A number for a picture without channels; else an array of one number for each channel, 0 for
-    alpha; batches have theirs in the same order. The method is in <tamis/estimate.h>.
+
+def estimate_noise(image, *, channel_axis="auto", alpha_channel=None):
+    """How much noise is in a picture, without a clean original.
+
+    Numbers for a picture without channels; else arrays with one for each channel, 0 for alpha;
+    batches have theirs in the same order. The method is in <tamis/estimate.h>.
     """
     view = _arrays.host_view(image, channel_axis, alpha_channel)
-    numbers = numpy.array(_core.noise(_runtime.context(), view))[:, :view.key[1]]
+    numbers = numpy.array(_core.noise(_runtime.context(), view))
     spatial = {a for a in view.axes if a is not None}
-    batch = [n for i, n in enumerate(view.shape) if i not in spatial and i != view.channel_axis]
-    channels = [] if view.channel_axis is None else [view.key[1]]
-    result = numbers.reshape(batch + channels)
-    return float(result) if result.ndim == 0 else result
+    shape = [n for i, n in enumerate(view.shape) if i not in spatial and i != view.channel_axis]
+    if view.channel_axis is not None:
+        shape.append(view.key[1])
+    columns = [numbers[..., i].reshape(shape) for i in range(4)]
+    return Noise(*(columns if shape else map(float, columns)))

@@ -52,7 +52,7 @@ def test_numbers_of_threads():
 
 
 def test_the_lock_is_free_while_filters_run():
-    a = picture((1500, 1500), "uint8")
+    a = picture((600, 600), "uint8")
     counted, done = [0], threading.Event()
 
     def work():
