@@ -53,8 +53,10 @@ static size_t take(batch *b)
     return file;
 }
 
-static void deliver(batch *b, tool_worker *worker, size_t i, tool_report *report)
+static int deliver(tool_worker *worker, const tool_file *file, tool_report *report)
 {
+    batch *b = worker->owner;
+    size_t i = (size_t)(file - b->job->files->items);
     pthread_mutex_lock(&b->mutex);
     int failed = report->outcome == TOOL_FAILED;
     tool_share_begin(worker->share, 0);
@@ -62,8 +64,20 @@ static void deliver(batch *b, tool_worker *worker, size_t i, tool_report *report
     if (report->stop && !b->stopped)
         b->stopped = tool_copy_text(report->stop);
     b->reports[i] = report;
+    int stopped = b->stopped != NULL;
     pthread_cond_signal(&b->changed);
     pthread_mutex_unlock(&b->mutex);
+    return stopped;
+}
+
+/* Whether a worker is to finish what it keeps: with more than its share of the files that are left
+ * others would have to wait for it in the end. */
+static int is_due(batch *b, const tool_worker *worker)
+{
+    pthread_mutex_lock(&b->mutex);
+    size_t left = b->job->files->count - b->next;
+    pthread_mutex_unlock(&b->mutex);
+    return tool_worker_is_due(worker, left / (size_t)tool_batch_workers(b->job));
 }
 
 static void *work(void *arg)
@@ -75,8 +89,11 @@ static void *work(void *arg)
     tamis_ctx_occupy(t->ctx, 1);
     for (size_t i = take(b); i != SIZE_MAX; i = take(b)) {
         tool_share_begin(h->worker.share, i + 1);
-        deliver(b, &h->worker, i, tool_worker_file(&h->worker, &b->job->files->items[i]));
+        tool_worker_file(&h->worker, &b->job->files->items[i]);
+        if (is_due(b, &h->worker))
+            tool_worker_rest(&h->worker);
     }
+    tool_worker_rest(&h->worker);
     tamis_ctx_occupy(t->ctx, -1);
     pthread_mutex_lock(&b->mutex);
     b->running--;
@@ -157,6 +174,8 @@ static int start_workers(batch *b, hand *hands, int count, int *started)
         hand *h = &hands[*started];
         h->batch = b;
         code = tool_worker_start(&h->worker, job, &job->progress.shares[*started]);
+        h->worker.deliver = deliver;
+        h->worker.owner = b;
         pthread_mutex_lock(&b->mutex);
         b->running++;
         pthread_mutex_unlock(&b->mutex);

@@ -7,12 +7,16 @@
 
 #include "gate.h"
 #include "inputs.h"
+#include "pinned.h"
 #include "plans.h"
 #include "progress.h"
 #include "stack.h"
 
 struct tool_manifest;
+struct tool_group;
 struct tool_index;
+struct tool_report;
+struct tool_worker;
 struct json_t;
 
 /* What the workers share. */
@@ -31,15 +35,24 @@ typedef struct tool_job {
     char said[64];                  /* the device that -v has named last */
 } tool_job;
 
+/* Takes the report about a file, on the worker's thread. Returns 1 when it is of no use to go on
+ * with others. */
+typedef int (*tool_deliver_fn)(struct tool_worker *worker, const tool_file *file,
+                               struct tool_report *report);
+
 /* A thread that takes files. */
 typedef struct tool_worker {
     tool tool; /* a copy, with an error text and held messages of its own */
     tool_job *job;
-    tamis_graph *graph; /* a copy, since chains are for one thread at a time */
-    char device[64];    /* of the plan that ran last: "cpu", "cuda:0", "cuda:0,1" */
-    tool_share *share;  /* how much of its file is done */
-    size_t held;        /* bytes it is inside the gate with; 0 = it is outside */
-    int alone;          /* 1: nobody else is inside */
+    tamis_graph *graph;         /* a copy, since chains are for one thread at a time */
+    char device[64];            /* of the plan that ran last: "cpu", "cuda:0", "cuda:0,1" */
+    tool_share *share;          /* how much of its file is done */
+    size_t held;                /* bytes it is inside the gate with; 0 = it is outside */
+    int alone;                  /* 1: nobody else is inside */
+    tool_pinned source, result; /* for pictures on a device */
+    struct tool_group *group;   /* pictures to be filtered together, once there are enough */
+    tool_deliver_fn deliver;
+    void *owner; /* whoever gets what is delivered */
 } tool_worker;
 
 typedef enum tool_outcome { TOOL_DONE, TOOL_SKIPPED, TOOL_PLANNED, TOOL_FAILED } tool_outcome;
@@ -61,6 +74,7 @@ typedef struct tool_report {
     int32_t in_w, in_h, out_w, out_h;
     double read_s, filter_s, write_s; /* with by_parts all at the same time */
     int by_parts;                     /* 1: a page was never in memory whole */
+    int together;                     /* pictures that were filtered in one call with it; or 0 */
     char device[64];                  /* where it was filtered; empty when it was not */
     struct json_t *entry;             /* for the index of --report; owned, may be NULL */
 } tool_report;
@@ -74,9 +88,14 @@ void tool_job_end(tool_job *job);
 int tool_worker_start(tool_worker *worker, tool_job *job, tool_share *share);
 void tool_worker_end(tool_worker *worker);
 
-/* Filters one file into another; all pages. Says nothing: the report does, which the caller frees
- * with its texts. */
-tool_report *tool_worker_file(tool_worker *worker, const tool_file *file);
+/* Filters one file into another; all pages. Says nothing: the report does, which is delivered, at
+ * once or, for a picture that is filtered with others, by the end of tool_worker_rest(); the taker
+ * frees it. */
+void tool_worker_file(tool_worker *worker, const tool_file *file);
+/* Finishes the pictures that wait for others. */
+void tool_worker_rest(tool_worker *worker);
+/* Whether it is time to: they are so many, or the first of them has waited for half a second. */
+int tool_worker_is_due(const tool_worker *worker, size_t share);
 void tool_report_free(tool_report *report);
 
 /* Filters all pages of an open input into an open output. The plan is that of the first page. */

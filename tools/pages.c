@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One file: pages from a reader through the plan to a writer. */
+#include <string.h>
+
 #include "parts.h"
 
 /* What one file takes while it is worked on. */
@@ -23,6 +25,11 @@ static tamis_status take_plan(pages *p, tamis_format format, int32_t w, int32_t 
     return tool_worker_plan(p->worker, format, w, h, &p->plan);
 }
 
+static int is_on_device(const pages *p)
+{
+    return strcmp(tamis_plan_device(p->plan->plan), "cpu") != 0;
+}
+
 static tamis_status prepare_result(pages *p)
 {
     int32_t w, h;
@@ -33,7 +40,28 @@ static tamis_status prepare_result(pages *p)
         result->h == h)
         return TAMIS_OK;
     tamis_image_unref(result);
+    if (is_on_device(p) && tool_pinned_take(p->worker, &p->worker->result, format, w, h, result))
+        return TAMIS_OK;
     return tamis_image_create(p->worker->tool.ctx, format, w, h, result);
+}
+
+/* Reads a page, to where a device gets it fastest if the reader can write there. */
+static tamis_status read_page(pages *p, int number, const tamis_file_info *info, tool_page **page)
+{
+    tamis_image image;
+    tamis_meta meta = {0};
+    if (info->block_w == 0 || !is_on_device(p) || tamis_plan_frames(p->plan->plan) ||
+        !tool_pinned_take(p->worker, &p->worker->source, info->image, info->w, info->h, &image))
+        return tool_stack_get(&p->stack, number, page);
+    tamis_rect all = {0, 0, info->w, info->h};
+    tamis_status status = tamis_reader_read_part(p->stack.reader, number, all, &image);
+    if (!status)
+        status = tamis_reader_meta(p->stack.reader, number, &meta);
+    if (status)
+        tamis_image_unref(&image);
+    else
+        tool_stack_put(&p->stack, number, &image, &meta, page);
+    return status;
 }
 
 /* Filters one page; what temporal filters look at around it is read on the way. */
@@ -62,11 +90,12 @@ static tamis_status filter_page(pages *p, const tool_page *page)
     return status;
 }
 
-static tamis_status do_whole(pages *p, int number, tamis_writer *writer, tool_report *report)
+static tamis_status do_whole(pages *p, int number, const tamis_file_info *info,
+                             tamis_writer *writer, tool_report *report)
 {
     tool_page *page = NULL;
     double start = tool_now();
-    tamis_status status = tool_stack_get(&p->stack, number, &page);
+    tamis_status status = read_page(p, number, info, &page);
     double read = tool_now();
     report->read_s += read - start;
     if (!status && tool_canceled())
@@ -114,7 +143,7 @@ static tamis_status do_page(pages *p, int number, const tamis_file_info *info, t
     if (status || taken)
         return status;
     tool_worker_room(p->worker, p->plan->plan, info);
-    return do_whole(p, number, writer, report);
+    return do_whole(p, number, info, writer, report);
 }
 
 /* A new pyramid replaces the old one, but not a page that is alone in being said to be a copy. */
@@ -146,6 +175,8 @@ tamis_status tool_worker_pages(tool_worker *worker, tamis_reader *reader,
     }
     tool_stack_close(&p.stack);
     tamis_image_unref(&p.result);
+    tool_pinned_rest(worker, &worker->source);
+    tool_pinned_rest(worker, &worker->result);
     if (p.plan)
         tool_plans_put(&worker->job->plans, p.plan);
     return status;

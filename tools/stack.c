@@ -46,6 +46,15 @@ tamis_status tool_stack_get(tool_stack *stack, int number, tool_page **out)
     return status;
 }
 
+void tool_stack_put(tool_stack *stack, int number, const tamis_image *image, const tamis_meta *meta,
+                    tool_page **out)
+{
+    tool_page *page = &stack->slots[number % TOOL_STACK_SLOTS];
+    empty(page);
+    *page = (tool_page){.number = number, .image = *image, .meta = *meta};
+    *out = page;
+}
+
 tamis_status tool_stack_frames(tool_stack *stack, int number, int around,
                                const tamis_image **frames)
 {

@@ -27,6 +27,10 @@ void tool_stack_close(tool_stack *stack);
 /* The page, read unless it is still there. It stays until tool_stack_drop(). */
 tamis_status tool_stack_get(tool_stack *stack, int number, tool_page **out);
 
+/* Puts a page there that was read otherwise; the stack takes both. */
+void tool_stack_put(tool_stack *stack, int number, const tamis_image *image, const tamis_meta *meta,
+                    tool_page **out);
+
 /* Forgets the pages before number. */
 void tool_stack_drop(tool_stack *stack, int number);
 
