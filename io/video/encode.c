@@ -86,6 +86,18 @@ static int is_held(const AVOutputFormat *container, const AVCodec *codec, int st
            container->video_codec == codec->id;
 }
 
+/* The encoder's pixels for what is asked for; NONE when there are none. VP8 and VP9 have alpha
+ * beside their packets, where Matroska alone has a place. */
+static enum AVPixelFormat pixels_for(const request *q, const AVCodec *codec)
+{
+    int is_beside = codec->id == AV_CODEC_ID_VP8 || codec->id == AV_CODEC_ID_VP9;
+    int has_place =
+        strcmp(q->container->name, "matroska") == 0 || strcmp(q->container->name, "webm") == 0;
+    if (q->as.alpha && is_beside && !has_place)
+        return AV_PIX_FMT_NONE;
+    return tamis_priv_av_encoder_pixels_for(codec, &q->as, q->wanted);
+}
+
 /* Opens the encoder; returns 0, or FFmpeg's error with what it said in the note. */
 static int open_codec(const request *q, const AVCodec *codec, enum AVPixelFormat pixels)
 {
@@ -169,7 +181,7 @@ static tamis_status refuse_pixels(const request *q, const AVCodec *codec)
         q->writer->name, codec->name,
         av_get_pix_fmt_name(q->wanted != AV_PIX_FMT_NONE ? q->wanted
                                                          : tamis_priv_av_pixels_planar(&q->as)),
-        takes, *able ? "; codecs that do: " : "", able, *able ? "" : "; choose other pixels");
+        takes, *able ? "; in mkv these do: " : "", able, *able ? "" : "; choose other pixels");
 }
 
 /* ---- choosing */
@@ -189,7 +201,7 @@ static tamis_status open_named(const request *q)
     tamis_status status = check_quality(q, codec);
     if (status != TAMIS_OK)
         return status;
-    enum AVPixelFormat pixels = tamis_priv_av_encoder_pixels_for(codec, &q->as, q->wanted);
+    enum AVPixelFormat pixels = pixels_for(q, codec);
     if (pixels == AV_PIX_FMT_NONE)
         return refuse_pixels(q, codec);
     int error = open_codec(q, codec, pixels);
@@ -207,7 +219,7 @@ static tamis_status open_best(const request *q)
             (q->options->lossless && !tamis_priv_av_encoder_lossless(codec)))
             continue;
         first = first ? first : codec;
-        enum AVPixelFormat pixels = tamis_priv_av_encoder_pixels_for(codec, &q->as, q->wanted);
+        enum AVPixelFormat pixels = pixels_for(q, codec);
         if (pixels != AV_PIX_FMT_NONE && open_codec(q, codec, pixels) == 0)
             return check_quality(q, codec);
     }
@@ -215,7 +227,7 @@ static tamis_status open_best(const request *q)
         return tamis_ctx_fail(q->writer->ctx, TAMIS_ERR_UNSUPPORTED,
                               "%s: there is no%s encoder for %s here", q->writer->name,
                               q->options->lossless ? " lossless" : "", q->container->long_name);
-    enum AVPixelFormat pixels = tamis_priv_av_encoder_pixels_for(first, &q->as, q->wanted);
+    enum AVPixelFormat pixels = pixels_for(q, first);
     if (pixels == AV_PIX_FMT_NONE)
         return refuse_pixels(q, first);
     return refuse(q, first, pixels, open_codec(q, first, pixels));

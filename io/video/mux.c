@@ -96,11 +96,25 @@ static void release_until(tamis_av_mux *m, int64_t time)
     release(m, n);
 }
 
+/* Sound that begins with samples to be thrown away: readers of Matroska count from behind them, and
+ * so does the muxer from FFmpeg 6 on; for those before, it is done here. */
+static int64_t lead_of(const tamis_av_mux *m, const tamis_av_track *track)
+{
+    const AVCodecParameters *par = track->out->codecpar;
+    const char *name = m->format->oformat->name;
+    if (par->codec_id != AV_CODEC_ID_OPUS || par->initial_padding <= 0 ||
+        AV_VERSION_MAJOR(avformat_version()) >= 60 ||
+        (strcmp(name, "matroska") != 0 && strcmp(name, "webm") != 0))
+        return 0;
+    return av_rescale_q(par->initial_padding, (AVRational){1, 48000}, track->out->time_base);
+}
+
 /* Times of the input become those of the output, which never go back. */
 static void retime(tamis_av_mux *m, tamis_av_track *track, const AVStream *in, AVPacket *packet)
 {
     AVRational to = track->out->time_base;
     int64_t shift = av_rescale_q(m->source->origin, m->source->stream->time_base, to);
+    shift -= lead_of(m, track);
     av_packet_rescale_ts(packet, in->time_base, to);
     if (packet->pts != AV_NOPTS_VALUE)
         packet->pts -= shift;

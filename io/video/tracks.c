@@ -316,9 +316,13 @@ static int add_chapters(tamis_av_mux *m)
                    in->nb_chapters == 1 ? "" : "s");
         return 1;
     }
+    const tamis_av_reader *r = m->source;
+    int64_t end = r->end;
+    if (r->left > 0 && r->left < (INT64_MAX - r->origin) / r->step)
+        end = r->origin + r->left * r->step; /* where frames are all as long */
     int ok = 1;
     for (unsigned i = 0; i < in->nb_chapters; i++)
-        ok = ok && add_chapter(m, in->chapters[i], m->source->origin, m->source->end);
+        ok = ok && add_chapter(m, in->chapters[i], r->origin, end < r->end ? end : r->end);
     return ok;
 }
 

@@ -194,7 +194,9 @@ static void test_options_are_checked(void **state)
     static const struct {
         tamis_video_write_options options;
         const char *file, *message;
+        size_t kind; /* 0 = 4:2:0 of 10 bits */
     } rows[] = {
+        {{.codec = "libvpx-vp9"}, "x.mp4", "libvpx-vp9 does not hold pixels like yuva420p", 15},
         {{.codec = "nonesuch"}, "x.mkv", "codec = nonesuch"},
         {{.codec = "aac"}, "x.mkv", "codec = aac"},
         {{.codec = "ffv1", .quality = 9}, "x.mkv", "quality = 9"},
@@ -207,7 +209,8 @@ static void test_options_are_checked(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         tamis_video_writer *writer;
-        assert_int_not_equal(tamis_video_writer_open(io_ctx, io_path(rows[i].file), &kinds[10],
+        size_t kind = rows[i].kind ? rows[i].kind : 10;
+        assert_int_not_equal(tamis_video_writer_open(io_ctx, io_path(rows[i].file), &kinds[kind],
                                                      NULL, &rows[i].options, &writer),
                              TAMIS_OK);
         assert_null(writer);

@@ -203,6 +203,26 @@ static void test_a_range_has_the_same_samples(void **state)
                      video_hash(io_path("b.mkv"), NULL, NULL, NULL));
 }
 
+/* Sound that starts a little before the pictures stays where it is, copy after copy. */
+static void test_sound_does_not_wander(void **state)
+{
+    static const char ask[] = "ffprobe -v error -select_streams a -show_entries packet=pts_time "
+                              "-of csv=p=0 %s | head -n 1";
+    char command[256];
+    (void)state;
+    video_ffmpeg("-f lavfi -i testsrc2=s=64x48:r=25:d=1 -f lavfi -i sine=440:d=1 -c:v libx264 "
+                 "-preset veryfast -c:a libopus a.mkv");
+    snprintf(command, sizeof command, ask, "a.mkv");
+    double before = atof(video_ask(command));
+    for (int i = 0; i < 3; i++) {
+        const char *from = i % 2 ? "b.mkv" : i ? "c.mkv" : "a.mkv";
+        const char *to = i % 2 ? "c.mkv" : "b.mkv";
+        assert_int_equal(video_copy(io_path(from), io_path(to), NULL, &plain, NULL, NULL), 25);
+        snprintf(command, sizeof command, ask, to);
+        assert_true(fabs(atof(video_ask(command)) - before) < 1.5e-3);
+    }
+}
+
 static void test_pipes(void **state)
 {
     char command[512];
@@ -224,6 +244,7 @@ int main(void)
         cmocka_unit_test(test_variable_rate),
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_a_range_has_the_same_samples),
+        cmocka_unit_test(test_sound_does_not_wander),
         cmocka_unit_test(test_pipes),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
