@@ -1,0 +1,446 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of any size on any number of machines, by Dask.
+
+    import dask.array, tamis.dask
+    picture = dask.array.from_zarr("in.zarr")
+    tamis.dask.map("median,gaussian=sigma=3", picture).to_zarr("out.zarr")
+
+map() makes one task for each chunk of the result. A task gets exactly the part of the picture that
+its chunk depends on, and knows where in the whole picture that lies; so the result has the same bits
+as tamis.Pipeline gives for the whole picture in memory, for any chunks. Chains are cut where a
+filter looks far away (warps, resizing): each such filter is a layer of tasks of its own. Canny
+follows lines through the whole picture, so it is one task, on one worker, which must have room for
+the picture and the result.
+
+Works with any scheduler of Dask. In a distributed worker tamis uses as many threads as the worker
+has. With dask-cuda each worker sees one GPU: device="cuda".
+"""
+import itertools
+import os
+from typing import NamedTuple, Optional
+
+import numpy
+
+import dask
+import dask.array
+from dask.base import tokenize
+from dask.highlevelgraph import HighLevelGraph
+
+from . import _arrays, _core, _files, _runtime
+from ._pipeline import Pipeline
+
+__all__ = ["FileResult", "Source", "files", "map", "open", "write"]
+
+# Sides of chunks where neither the caller nor the source says better.
+CHUNK = 2048
+
+
+# ---- on workers
+
+def _threads(threads):
+    """As many as the worker has, so that workers do not get in each other's way."""
+    if threads is not None:
+        return threads
+    try:
+        from distributed import get_worker
+        return get_worker().state.nthreads
+    except (ImportError, ValueError, AttributeError):
+        return None
+
+
+class _Spec(NamedTuple):
+    """What all tasks of a layer have in common."""
+    text: str
+    key: tuple  # of the whole picture, as View.key
+    lead: int  # axes before rows and columns
+    channels: bool  # whether the input has an axis of channels, the last
+    out_channels: bool
+    device: Optional[str]
+    threads: Optional[int]
+
+
+def _join(pieces):
+    """One array of rows of pieces."""
+    if isinstance(pieces, numpy.ndarray):
+        return pieces
+    if len(pieces) == 1 and len(pieces[0]) == 1:
+        return numpy.asarray(pieces[0][0][1])
+    lead = pieces[0][0][0]
+    return numpy.concatenate([numpy.concatenate([p for _, p in row], axis=lead + 1)
+                              for row in pieces], axis=lead)
+
+
+def _block(spec, rect, window, pieces):
+    """The part rect of the result, from the part window of the picture."""
+    data = _join(pieces)
+    plan = _runtime.plan(spec.text, spec.device, _threads(spec.threads), spec.key)
+    out_key = plan.key
+    shape = data.shape[:spec.lead] + (rect[3], rect[2])
+    out = numpy.empty(shape + ((out_key[1],) if spec.out_channels else ()),
+                      _arrays.DTYPES[out_key[0]])
+    alpha = _arrays.ALPHA_NAMES[spec.key[3]]
+    for at in numpy.ndindex(data.shape[:spec.lead]):
+        src = _arrays.host_view(data[at], -1 if spec.channels else None, alpha, 0)
+        dst = _core.View(out[at], -1 if spec.out_channels else _arrays.axis_code(None), out_key[3],
+                         0, 1)
+        plan.run(src, dst, None, rect, window)
+    return out
+
+
+def _cut(block, index):
+    return block[index]
+
+
+def _read(source, index, axis):
+    """A part of what can be sliced, its channels last."""
+    part = numpy.asarray(source[index])
+    return part if axis is None else numpy.moveaxis(part, axis, -1)
+
+
+# ---- layers
+
+def _starts(sizes):
+    return list(itertools.accumulate(sizes, initial=0))
+
+
+def _overlapping(starts, begin, end):
+    """(number, first, last) of the chunks that share entries with begin .. end - 1."""
+    for i in range(len(starts) - 1):
+        lo, hi = max(begin, starts[i]), min(end, starts[i + 1])
+        if lo < hi:
+            yield i, lo - starts[i], hi - starts[i]
+
+
+class _Chunked:
+    """A dask array with channels last and in one chunk: where parts come from."""
+
+    def __init__(self, array, lead, channels):
+        rest = {array.ndim - 1: -1} if channels else {}
+        self.array = array.rechunk(rest) if rest else array
+        self.lead, self.tail = lead, (0,) if channels else ()
+        self.starts = [_starts(self.array.chunks[lead + i]) for i in (0, 1)]
+        self.lead_chunks = self.array.chunks[:lead]
+        self.parents = [self.array]
+        self.token = self.array.name
+
+    def part(self, graph, name, lead_index, at, window):
+        """Tasks for a part; returns what _block() gets of them."""
+        x, y, w, h = window
+        rows = []
+        for i, y0, y1 in _overlapping(self.starts[0], y, y + h):
+            row = []
+            for j, x0, x1 in _overlapping(self.starts[1], x, x + w):
+                key = (self.array.name,) + lead_index + (i, j) + self.tail
+                whole = (y1 - y0 == self.array.chunks[self.lead][i] and
+                         x1 - x0 == self.array.chunks[self.lead + 1][j])
+                if not whole:
+                    index = (slice(None),) * self.lead + (slice(y0, y1), slice(x0, x1))
+                    cut = (name + "-cut",) + at + (i, j)
+                    graph[cut] = (_cut, key, index)
+                    key = cut
+                row.append([self.lead, key])
+            rows.append(row)
+        return rows
+
+
+class _Sliced:
+    """What has a shape and can be sliced, such as a Zarr array: tasks read what they need."""
+
+    def __init__(self, source, lead, axis, lead_chunks):
+        self.source, self.lead, self.axis, self.lead_chunks = source, lead, axis, lead_chunks
+        self.parents = []
+        self.token = tokenize(source)
+
+    def part(self, graph, name, lead_index, at, window):
+        x, y, w, h = window
+        index = [slice(_starts(c)[i], _starts(c)[i + 1])
+                 for c, i in zip(self.lead_chunks, lead_index)]
+        index += [slice(y, y + h), slice(x, x + w)]
+        if self.axis is not None:
+            index.insert(self.axis, slice(None))
+        key = (name + "-read",) + at
+        graph[key] = (_read, self.source, tuple(index), self.axis)
+        return [[[self.lead, key]]]
+
+
+def _layer(source, text, key, channels, chunks, device, threads):
+    """One layer of tasks. Returns a dask array, whether it has channels, and the key of a whole
+    picture of it."""
+    plan = _runtime.plan(text, "cpu", None, key)
+    out_key = plan.key
+    width, height, lead = out_key[4], out_key[5], source.lead
+    if (width, height) != (key[4], key[5]):
+        chunks = [_even(height, max(chunks[0])), _even(width, max(chunks[1]))]
+    out_channels = out_key[1] > 1 or (channels and key[1] == 1)
+    spec = _Spec(text, key, lead, channels, out_channels, device, threads)
+    name = "tamis-" + tokenize(text, source.token, key, chunks, device, threads)
+    starts = [_starts(c) for c in chunks]
+    whole_picture = (0, 0, key[4], key[5])
+    rects = {(i, j): (starts[1][j], starts[0][i], chunks[1][j], chunks[0][i])
+             for i in range(len(chunks[0])) for j in range(len(chunks[1]))}
+    needs = {at: plan.need(rect) for at, rect in rects.items()}
+    at_once = len(rects) > 1 and all(n == whole_picture for n in needs.values())
+    graph, tail = {}, (0,) if out_channels else ()
+    for lead_index in itertools.product(*(range(len(c)) for c in source.lead_chunks)):
+        if at_once:
+            all_of_it = (name + "-whole",) + lead_index
+            pieces = source.part(graph, name, lead_index, lead_index, whole_picture)
+            graph[all_of_it] = (_block, spec, (0, 0, width, height), whole_picture, pieces)
+        for at, (x, y, w, h) in rects.items():
+            out = (name,) + lead_index + at + tail
+            if at_once:
+                index = (slice(None),) * lead + (slice(y, y + h), slice(x, x + w))
+                graph[out] = (_cut, all_of_it, index)
+            else:
+                pieces = source.part(graph, name, lead_index, lead_index + at, needs[at])
+                graph[out] = (_block, spec, (x, y, w, h), needs[at], pieces)
+    layers = HighLevelGraph.from_collections(name, graph, dependencies=source.parents)
+    all_chunks = tuple(source.lead_chunks) + tuple(tuple(int(n) for n in c) for c in chunks)
+    if out_channels:
+        all_chunks += ((out_key[1],),)
+    array = dask.array.Array(layers, name, all_chunks, dtype=_arrays.DTYPES[out_key[0]])
+    return array, out_channels, out_key
+
+
+def _even(length, size):
+    size = int(min(size, length))
+    return tuple([size] * (length // size) + ([length % size] if length % size else []))
+
+
+def _groups(pipeline, key):
+    """The chain in parts that are one layer each: (text, key of their input)."""
+    group, first = [], key
+    for step in pipeline.steps:
+        plan = _runtime.plan(step.text, "cpu", None, key)
+        far = plan.halo is None
+        if far and group:
+            yield ",".join(group), first
+            group = []
+        if not group:
+            first = key
+        group.append(step.text)
+        key = plan.key
+        if far:
+            yield step.text, first
+            group = []
+    if group or not pipeline.text:
+        yield ",".join(group), first
+
+
+def _blank_view(shape, dtype, channel_axis, alpha_channel):
+    blank = numpy.broadcast_to(numpy.empty((), dtype), shape)
+    return _core.View(blank, _arrays.axis_code(channel_axis), _arrays.alpha_code(alpha_channel), 0)
+
+
+def map(pipeline, array, *, channel_axis="auto", alpha_channel=None, chunks=None, device=None,
+        threads=None):
+    """A pipeline (or a chain's text) on a picture that is a dask array, or on anything that has a
+    shape and a dtype and can be sliced, such as a Zarr array or tamis.dask.open(path): then tasks
+    read their part of it themselves.
+
+    Returns a dask array; nothing is computed yet. Rows and columns keep their chunks unless chunks,
+    (rows, columns) of a chunk, says otherwise; a channel axis comes back as the last one. The bits
+    are those of Pipeline(...)(the whole picture). Guides and frames= are not for this.
+    """
+    pipeline = Pipeline(pipeline) if isinstance(pipeline, str) else pipeline
+    device = pipeline.device if device is None else device
+    view = _blank_view(array.shape, array.dtype, channel_axis, alpha_channel)
+    rows, columns = view.axes
+    if rows is None:
+        raise ValueError("an array of one axis is no picture for tamis.dask")
+    axis, channels, key = view.channel_axis, view.channel_axis is not None, view.key
+    lead_axes = [i for i in range(len(array.shape)) if i not in (rows, columns, axis)]
+    lazy = isinstance(array, dask.array.Array)
+    given = _chunks_of(array, lazy)
+    if chunks is None:
+        sides = [given[rows], given[columns]]
+    else:
+        sides = [_even(array.shape[a], n) for a, n in zip((rows, columns), chunks)]
+    if lazy:
+        last = dask.array.moveaxis(array, axis, -1) if channels else array
+        source = _Chunked(last, len(lead_axes), channels)
+    else:
+        source = _Sliced(array, len(lead_axes), axis, [given[i] for i in lead_axes])
+    for text, stage_key in _groups(pipeline, key):
+        result, channels, key = _layer(source, text, stage_key, channels, sides, device, threads)
+        sides = result.chunks[len(lead_axes):len(lead_axes) + 2]
+        source = _Chunked(result, len(lead_axes), channels)
+    return result
+
+
+def _chunks_of(array, lazy):
+    """Chunks of each axis, as dask arrays have them; for others their own, made larger."""
+    if lazy:
+        return array.chunks
+    own = getattr(array, "chunks", None) or (CHUNK,) * len(array.shape)
+    return [_even(n, max(c, c * (CHUNK // c)) if n > CHUNK else n)
+            for n, c in zip(array.shape, own)]
+
+
+# ---- files
+
+class Source:
+    """A page of a picture file as what map() can slice: open(path). Tasks open the file
+    themselves, so all workers must see it under the same path."""
+
+    def __init__(self, path, page=0, raw=None):
+        self.path, self.page, self.raw = os.fspath(path), page, raw
+        i = _files.info(path, page, raw=raw)
+        self.shape, self.dtype, self.alpha_channel = i.shape, i.dtype, i.alpha_channel
+        by_parts = all(i.block)
+        self.chunks = (tuple(i.block) if by_parts else i.shape[:2]) + i.shape[2:]
+        self.by_parts = by_parts
+
+    def __dask_tokenize__(self):
+        return "tamis.dask.Source", self.path, self.page, self.raw, os.stat(self.path).st_mtime_ns
+
+    def __getitem__(self, index):
+        rows, columns = index[:2]
+        y, bottom, _ = rows.indices(self.shape[0])
+        x, right, _ = columns.indices(self.shape[1])
+        reader = _files.open_reader(self.path, self.raw)
+        try:
+            if not self.by_parts:
+                return _files.read_page(reader, self.page)[0][y:bottom, x:right]
+            form = reader.info(self.page)["image"]
+            out = numpy.empty((bottom - y, right - x) + self.shape[2:], self.dtype)
+            view = _core.View(out, -1 if len(self.shape) > 2 else _arrays.axis_code(None), form[3],
+                              form[2], 1)
+            reader.read(self.page, view, (x, y, right - x, bottom - y))
+            return out
+        finally:
+            reader.close()
+
+
+def open(path, page=0, *, raw=None):
+    """A picture file for map(), read by the tasks, each its part; tiled TIFF is best for that."""
+    return Source(path, page, raw)
+
+
+def write(path, array, *, alpha_channel=None, meta=None, compression=None, tile=256, pyramid=False,
+          format=None, overwrite=True, ahead=2):
+    """Computes a dask array of one picture and writes it to a file (TIFF, PNM, PAM, PFM, NPY) band
+    by band: no more than `ahead` bands besides the one that is written are in work at a time."""
+    _files._need_files()
+    if alpha_channel is None and meta is not None:
+        alpha_channel = meta.alpha_channel
+    view = _blank_view(array.shape, array.dtype, "auto", alpha_channel)
+    if view.count != 1 or view.channel_axis == 0:
+        raise ValueError("an array of shape %s is not one picture" % (array.shape,))
+    key, axis = view.key, view.channel_axis
+    tiff = format == "tiff" or os.fspath(path).lower().endswith((".tif", ".tiff"))
+    writer = _core.Writer(_runtime.context(), path, format, overwrite, 0, 0, compression,
+                          tile if tiff else 0, pyramid, 1)
+    try:
+        block = writer.block(key)[1]
+        if block == 0:
+            raise ValueError("%s: this format takes pictures as a whole only" % (path,))
+        writer.begin(key, None if meta is None else meta._told())
+        rows = max(block, max(array.chunks[0]) // block * block)
+        bands = [(y, array[y:y + rows]) for y in range(0, array.shape[0], rows)]
+        for y, band in _computed(bands, ahead):
+            part = _arrays.host_view(band, axis, alpha_channel, 0)
+            writer.part((0, y, key[4], band.shape[0]), part)
+        writer.finish()
+    finally:
+        writer.close()
+
+
+def _client():
+    try:
+        from distributed import get_client
+        return get_client()
+    except (ImportError, ValueError):
+        return None
+
+
+def _computed(bands, ahead):
+    """The bands with their samples, in order; some are computed while one is used."""
+    client = _client()
+    if client is None:
+        for y, band in bands:
+            yield y, band.compute()
+        return
+    waiting = []
+    for y, band in bands:
+        waiting.append((y, client.compute(band)))
+        if len(waiting) > ahead:
+            y0, future = waiting.pop(0)
+            yield y0, future.result()
+    for y0, future in waiting:
+        yield y0, future.result()
+
+
+class FileResult(NamedTuple):
+    """What became of a file: error is None, or the text of the last attempt's error."""
+    input: str
+    output: str
+    error: Optional[str]
+
+
+def _one_file(pipeline, source, target, overwrite, threads):
+    pages = _files.info(source).pages
+    reader = _files.open_reader(source)
+    context = _runtime.context()
+    writer = None
+    try:
+        for page in range(pages):
+            pixels, meta = _files.read_page(reader, page)
+            result = pipeline(pixels, alpha_channel=meta.alpha_channel, threads=_threads(threads))
+            alpha = pipeline.format(pixels, alpha_channel=meta.alpha_channel).alpha_channel
+            if writer is None:
+                writer = _core.Writer(context, target, None, overwrite, 0, 0, None, 0, 0, pages)
+            writer.write(_arrays.host_view(result, "auto", alpha), meta._told())
+        writer.finish()
+    finally:
+        reader.close()
+        if writer is not None:
+            writer.close()
+    return target
+
+
+def _attempt(pipeline, source, target, overwrite, threads, retries):
+    """One file, tried again after errors that may pass: those of files and of memory."""
+    for left in range(retries, -1, -1):
+        try:
+            _one_file(pipeline, source, target, overwrite, threads)
+            return FileResult(source, target, None)
+        except (OSError, MemoryError) as e:
+            error = "%s: %s" % (type(e).__name__, e)
+            if left == 0 or isinstance(e, FileNotFoundError):
+                break
+        except (ValueError, TypeError) as e:
+            error = "%s: %s" % (type(e).__name__, e)
+            break
+    return FileResult(source, target, error)
+
+
+def _target(out, source):
+    folder, name = os.path.split(source)
+    stem, ext = os.path.splitext(name)
+    if "{" in out:
+        return out.format(dir=folder or ".", stem=stem, ext=ext)
+    return os.path.join(out, name)
+
+
+def files(pipeline, inputs, out, *, retries=2, overwrite=True, threads=None):
+    """Filters picture files, one task for each, and returns a FileResult for each, in their order.
+
+    out is a folder, or a name with {dir}, {stem} and {ext} such as "clean/{stem}.tif". All pages and
+    metadata are kept. With a client of dask.distributed files go to its workers, and a file whose
+    worker was lost is given to another; else the local scheduler runs them. A file that cannot be
+    read or written is tried `retries` times more; failing files do not stop the others.
+    """
+    pipeline = Pipeline(pipeline) if isinstance(pipeline, str) else pipeline
+    inputs = [os.fspath(i) for i in inputs]
+    targets = [_target(os.fspath(out), i) for i in inputs]
+    if len(set(targets)) < len(targets):
+        raise ValueError("two inputs would be written to one file; out needs {dir} or {stem}")
+    for folder in {os.path.dirname(t) or "." for t in targets}:
+        os.makedirs(folder, exist_ok=True)
+    jobs = [dask.delayed(_attempt, pure=False)(pipeline, i, t, overwrite, threads, retries)
+            for i, t in zip(inputs, targets)]
+    client = _client()
+    if client is None:
+        return list(dask.compute(*jobs))
+    return client.gather(client.compute(jobs, retries=retries))

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tamis.dask: the bits of the whole picture for any chunks; files; workers that are lost."""
+import os
+import signal
+
+import numpy
+import pytest
+import tamis
+from conftest import picture, same
+
+pytest.importorskip("dask.array")
+import dask  # noqa: E402
+import dask.array as da  # noqa: E402
+import tamis.dask  # noqa: E402
+
+CHAINS = ["gaussian=sigma=3", "median=ksize=5,unsharp,box=ksize=4x6", "canny=sigma=1",
+          "rotate=angle=33:size=fit:border=wrap", "median,affine=matrix=0.9,0.2,3,-0.1,1.1,4,gaussian",
+          "resize=scale=1.7,box", "resize=size=31x40:interp=lanczos3", "sobel=output=dx",
+          "gaussian=border=wrap:sigma=2", "box=ksize=9:border=valid", "nlmeans=search=7", ""]
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+@pytest.mark.parametrize("chunks", [(100, 130), (7, 130), (41, 29), (9, 11)])
+def test_chunks(chain, chunks):
+    if chunks == (9, 11) and chain not in CHAINS[:2]:
+        pytest.skip("many tasks")
+    a = picture((100, 130), "uint16")
+    with dask.config.set(scheduler="threads"):
+        got = tamis.dask.map(chain, da.from_array(a, chunks=chunks))
+        assert same(got.compute(), tamis.Pipeline(chain)(a))
+
+
+def test_channels_alpha_and_batches():
+    a = picture((2, 60, 70, 4), "uint8")
+    with dask.config.set(scheduler="threads"):
+        for chain in ("gaussian,rotate=angle=10", "color"):
+            p = tamis.Pipeline(chain)
+            lazy = da.from_array(a, chunks=(1, 25, 40, 2))
+            got = tamis.dask.map(p, lazy, alpha_channel="straight")
+            assert same(got.compute(), p(a, alpha_channel="straight"))
+        planes = numpy.ascontiguousarray(numpy.moveaxis(a[0], -1, 0))
+        got = tamis.dask.map("median", da.from_array(planes, chunks=(2, 25, 40)), channel_axis=0)
+        assert same(got.compute(), tamis.median(a[0]))
+        stack = picture((3, 40, 50), "float32")
+        got = tamis.dask.map("median", da.from_array(stack, chunks=(2, 25, 40)), channel_axis=None)
+        assert same(got.compute(), tamis.median(stack, channel_axis=None))
+
+
+def test_tasks_read_their_part_only():
+    class Watched:
+        shape, dtype, chunks = (400, 400), numpy.dtype("uint8"), (100, 100)
+        data, seen = picture(shape, "uint8"), []
+
+        def __getitem__(self, index):
+            part = self.data[index]
+            self.seen.append(part.shape)
+            return part
+
+        def __dask_tokenize__(self):
+            return "watched"
+    w = Watched()
+    got = tamis.dask.map("median=ksize=5,box=ksize=3", w, chunks=(100, 100))
+    assert same(got.compute(scheduler="sync"), tamis.Pipeline("median=ksize=5,box")(w.data))
+    assert len(w.seen) == 16 and max(w.seen) == (106, 106) and min(w.seen) == (103, 103)
+
+
+def test_tiff(tmp_path):
+    a = picture((150, 170, 3), "uint16")
+    tamis.write(tmp_path / "in.tif", a, tile=32)
+    source = tamis.dask.open(tmp_path / "in.tif")
+    result = tamis.dask.map("gaussian=sigma=2", source, chunks=(64, 64))
+    with dask.config.set(scheduler="threads"):
+        tamis.dask.write(tmp_path / "out.tif", result, tile=32)
+    assert same(tamis.read(tmp_path / "out.tif"), tamis.gaussian(a, 2))
+    with pytest.raises(ValueError, match="whole"):
+        tamis.dask.write(tmp_path / "out.png", result)
+    assert sorted(os.listdir(tmp_path)) == ["in.tif", "out.tif"]
+
+
+def test_zarr(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    a = picture((150, 170), "uint16")
+    z = zarr.create_array(str(tmp_path / "in.zarr"), shape=a.shape, chunks=(64, 64), dtype=a.dtype)
+    z[...] = a
+    for source in (z, da.from_zarr(str(tmp_path / "in.zarr"))):
+        with dask.config.set(scheduler="threads"):
+            got = tamis.dask.map("median=ksize=7", source, chunks=(50, 60))
+            assert same(got.compute(), tamis.median(a, 7))
+
+
+def test_files(tmp_path):
+    inputs = []
+    for i in range(3):
+        inputs.append(tmp_path / ("%d.tif" % i))
+        tamis.write(inputs[-1], picture((2, 20 + i, 30, 3), "uint8", i))
+    (tmp_path / "bad.tif").write_bytes(b"II*\0broken")
+    inputs += [tmp_path / "bad.tif", tmp_path / "nothing.tif"]
+    done = tamis.dask.files("median", inputs, tmp_path / "out", retries=1)
+    assert [d.error is None for d in done] == [True, True, True, False, False]
+    assert "bad.tif" in done[3].error and "FileNotFound" in done[4].error
+    for i in range(3):
+        assert same(tamis.read(done[i].output, "all"),
+                    tamis.median(picture((2, 20 + i, 30, 3), "uint8", i)))
+    with pytest.raises(ValueError, match="one file"):
+        tamis.dask.files("median", inputs, str(tmp_path / "same{ext}"))
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    with dask.config.set({"distributed.worker.daemon": False,
+                          "distributed.admin.tick.limit": "60s"}):
+        with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as c:
+            with distributed.Client(c) as client:
+                yield client
+
+
+def test_a_lost_worker_costs_its_blocks_only(cluster, tmp_path):
+    zarr = pytest.importorskip("zarr")
+    a = picture((1500, 1700), "uint16")
+    for name in ("in.zarr", "out.zarr"):
+        zarr.create_array(str(tmp_path / name), shape=a.shape, chunks=(128, 128), dtype=a.dtype)
+    zarr.open(str(tmp_path / "in.zarr"))[...] = a
+    chain = "median=ksize=9,gaussian=sigma=3"
+    lazy = tamis.dask.map(chain, zarr.open(str(tmp_path / "in.zarr"), mode="r"), chunks=(128, 128))
+    future = cluster.compute(dask.array.store(lazy, zarr.open(str(tmp_path / "out.zarr")),
+                                              compute=False, lock=False), retries=3)
+    pids = list(cluster.run(os.getpid).values())
+    os.kill(pids[0], signal.SIGKILL)
+    future.result(timeout=100)
+    assert same(zarr.open(str(tmp_path / "out.zarr"))[...], tamis.Pipeline(chain)(a))
+
+
+def test_files_by_workers(cluster, tmp_path):
+    inputs = [tmp_path / ("%d.png" % i) for i in range(4)]
+    for i, path in enumerate(inputs):
+        tamis.write(path, picture((30, 40), "uint8", i))
+    done = tamis.dask.files(tamis.Pipeline("median"), inputs, str(tmp_path / "{stem}_out{ext}"))
+    assert all(d.error is None for d in done)
+    assert same(tamis.read(tmp_path / "2_out.png"), tamis.median(picture((30, 40), "uint8", 2)))
