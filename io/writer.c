@@ -282,6 +282,13 @@ int tamis_priv_writer_seeks(const tamis_writer *writer)
     return writer->temp != NULL || writer->out_fd >= 0 || writer->sink.in_memory;
 }
 
+static tamis_status one_page_only(const tamis_writer *writer)
+{
+    return tamis_priv_writer_fail(writer, TAMIS_ERR_UNSUPPORTED,
+                                  "%s holds one picture only (tiff holds several)",
+                                  writer->encoder->name);
+}
+
 /* Checks that a page may begin and prepares its metadata, to be cleared. */
 static tamis_status prepare_page(tamis_writer *writer, tamis_page page, const tamis_meta *meta,
                                  tamis_meta *ready)
@@ -291,9 +298,7 @@ static tamis_status prepare_page(tamis_writer *writer, tamis_page page, const ta
     if (status != TAMIS_OK)
         return status;
     if (writer->pages > 0 && !writer->encoder->multi_page)
-        return tamis_priv_writer_fail(writer, TAMIS_ERR_UNSUPPORTED,
-                                      "%s holds one picture only (tiff holds several)",
-                                      writer->encoder->name);
+        return one_page_only(writer);
     status = tamis_priv_meta_for_file(meta, page.format, page.w, page.h, ready);
     return status == TAMIS_OK ? TAMIS_OK : tamis_priv_writer_fail(writer, status, "no memory");
 }
@@ -407,6 +412,50 @@ tamis_status tamis_writer_begin(tamis_writer *writer, tamis_format format, int32
                                         writer->encoder->write ? "" : " when it goes to a pipe");
     return status == TAMIS_OK ? settle(writer, begin_page(writer, page, meta)) : status;
 }
+
+/* ---- before anything is opened */
+
+static tamis_status check_pages(const tamis_writer *writer, tamis_page page, int *parts)
+{
+    int32_t block_w = 0, block_h = 0;
+    tamis_status status = check_page(writer, page);
+    if (status == TAMIS_OK)
+        status = check_format(writer, page.format);
+    if (status == TAMIS_OK && writer->expected_pages > 1 && !writer->encoder->multi_page)
+        status = one_page_only(writer);
+    if (status == TAMIS_OK)
+        status = tamis_writer_block(writer, page.format, page.w, page.h, &block_w, &block_h);
+    if (parts)
+        *parts = status == TAMIS_OK && block_w > 0;
+    return status;
+}
+
+tamis_status tamis_writer_check(tamis_ctx *ctx, const char *path,
+                                const tamis_write_options *options, tamis_format format, int32_t w,
+                                int32_t h, int *parts)
+{
+    static const tamis_write_options defaults;
+    TAMIS_IO_REQUIRE(ctx, ctx);
+    TAMIS_IO_REQUIRE(ctx, path);
+    options = options ? options : &defaults;
+    int is_pipe = strcmp(path, "-") == 0;
+    tamis_writer writer = {.ctx = ctx, .name = (char *)(is_pipe ? "standard output" : path)};
+    writer.sink.in_memory = !is_pipe; /* a file can be gone back to, as memory can */
+    writer.extension = tamis_priv_extension(path);
+    if (!writer.extension)
+        return tamis_priv_writer_fail(&writer, TAMIS_ERR_MEMORY, "no memory");
+    tamis_status status = check_options(ctx, writer.name, options);
+    if (status == TAMIS_OK) {
+        take_options(&writer, options);
+        writer.encoder = find_encoder(options->format, writer.extension);
+        status = writer.encoder ? check_pages(&writer, (tamis_page){format, w, h}, parts)
+                                : unknown_extension(&writer);
+    }
+    free(writer.extension);
+    return status;
+}
+
+/* ---- parts */
 
 /* Whether the n pixels from x on are whole blocks, of an axis of so many. */
 static int are_blocks(int32_t x, int32_t n, int32_t block, int32_t size)

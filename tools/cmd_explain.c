@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "job.h"
 #include "json.h"
+#include "parts.h"
 
 /* Format and size from a file, or from --size and --type. */
 static int find_shape(tool *t, tamis_file_info *info)
@@ -18,6 +18,8 @@ static int find_shape(tool *t, tamis_file_info *info)
     if (!tool_format_parse(type, &info->image))
         return tool_usage_error(t, "--type: '%s' is not a type such as u8, u8x3, u16x4 or f32",
                                 type);
+    info->block_w = info->w; /* of a file that may be read by parts */
+    info->block_h = 1;
     if (t->arg_count < 2)
         return TOOL_OK;
     tamis_read_options options = tool_read_options(t);
@@ -45,9 +47,22 @@ static int print_json(tool *t, const tamis_graph *graph, const tamis_plan *plan,
                                   "top", halo.top, "bottom", halo.bottom));
     json_object_set_new(o, "bytes", json_integer((json_int_t)tamis_ctx_bytes(t->ctx)));
     json_object_set_new(o, "device", json_string(tamis_plan_device(plan)));
+    int parts = tool_parts_wanted(t, plan, info);
+    json_object_set_new(o, "by_parts", json_boolean(parts));
+    json_object_set_new(o, "parts_bytes",
+                        parts ? json_integer((json_int_t)tool_parts_memory(t, plan)) : json_null());
     json_object_set_new(o, "plan", tool_json_text(text));
     free(chain);
     return tool_json_print(t, o);
+}
+
+/* Large pictures are never in memory whole, if their files allow that. */
+static void print_parts(const tool *t, const tamis_plan *plan, const tamis_file_info *info)
+{
+    if (tool_parts_wanted(t, plan, info))
+        printf("by parts, in about %zu MB of memory, from and to TIFF, PNM, PAM, PFM, NPY and raw "
+               "files\n",
+               tool_parts_memory(t, plan) / 1000000);
 }
 
 static int print_plan(tool *t, const tamis_graph *graph, const tamis_plan *plan,
@@ -57,10 +72,12 @@ static int print_plan(tool *t, const tamis_graph *graph, const tamis_plan *plan,
     char *text = tool_alloc(size);
     tamis_plan_explain(plan, text, size);
     int code = TOOL_OK;
-    if (t->options.json)
+    if (t->options.json) {
         code = print_json(t, graph, plan, text, info);
-    else
+    } else {
         printf("%s%s", text, size > 1 && text[size - 2] == '\n' ? "" : "\n");
+        print_parts(t, plan, info);
+    }
     free(text);
     return code;
 }

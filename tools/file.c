@@ -102,16 +102,40 @@ tamis_status tool_worker_begin(tool_worker *worker, const tool_file *file)
     return status;
 }
 
-tamis_status tool_file_open(tool_worker *worker, const tool_file *file, const tamis_file_info *info,
-                            tamis_writer **writer)
+static tamis_write_options options_of(const tool *t, const tool_file *file,
+                                      const tamis_file_info *info)
 {
-    tool *t = &worker->tool;
     tamis_write_options options = tool_write_options(t);
     options.format = tool_output_format(t, file->out, info->format);
     options.pages = info->pages;
     options.overwrite = options.overwrite || file->ours;
+    return options;
+}
+
+tamis_status tool_file_open(tool_worker *worker, const tool_file *file, const tamis_file_info *info,
+                            tamis_writer **writer)
+{
+    tool *t = &worker->tool;
+    tamis_write_options options = options_of(t, file, info);
     tamis_status status = tool_worker_begin(worker, file);
     return status ? status : tamis_writer_open(t->ctx, file->out, &options, writer);
+}
+
+/* Whether the output can hold the result, before any work; and whether the file goes by parts. */
+static tamis_status check_result(tool_worker *worker, const tool_file *file, const tamis_plan *plan,
+                                 const tamis_file_info *info, int *by_parts)
+{
+    tool *t = &worker->tool;
+    int32_t w, h;
+    tamis_write_options options = options_of(t, file, info);
+    tamis_plan_size(plan, &w, &h);
+    tamis_status status =
+        tamis_writer_check(t->ctx, file->out, &options, tamis_plan_format(plan), w, h, by_parts);
+    *by_parts = *by_parts && tool_parts_wanted(t, plan, info);
+    if (*by_parts)
+        tool_detail(t, "%s: by parts, in about %zu MB of memory", file->in,
+                    tool_parts_memory(t, plan) / 1000000);
+    return status;
 }
 
 tamis_status tool_file_close(tamis_status status, tamis_writer **writer, tool_report *report)
@@ -147,11 +171,12 @@ static tamis_status do_pages(tool_worker *worker, const tool_file *file, tamis_r
         return status;
     report->out = tamis_plan_format(plan->plan);
     tamis_plan_size(plan->plan, &report->out_w, &report->out_h);
-    int by_parts = tool_parts_wanted(worker, plan->plan, info);
-    size_t bytes = by_parts ? tool_parts_bytes(worker) : bytes_of(plan->plan, info);
+    int by_parts;
+    status = check_result(worker, file, plan->plan, info, &by_parts);
+    size_t bytes = by_parts ? tool_parts_bytes(&worker->tool) : bytes_of(plan->plan, info);
     int wanted = !by_parts && tool_group_wants(worker, file, plan, info, bytes);
     report->pages = info->pages;
-    if (!worker->tool.options.dry_run) {
+    if (!status && !worker->tool.options.dry_run) {
         report->pages = 0;
         if (wanted && tool_group_is_full(worker, plan, bytes)) {
             give_room(worker);

@@ -124,7 +124,7 @@ static tamis_status do_parts(pages *p, int number, const tamis_file_info *info,
 {
     *taken = 0;
     tamis_status status = take_plan(p, info->image, info->w, info->h);
-    if (status || !tool_parts_wanted(p->worker, p->plan->plan, info))
+    if (status || !tool_parts_wanted(&p->worker->tool, p->plan->plan, info))
         return status;
     status = tool_parts_page(p->worker, p->plan->plan, p->stack.reader, number, info, writer,
                              report, taken);

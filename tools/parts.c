@@ -21,11 +21,10 @@ static uint64_t picture_bytes(tamis_format format, int32_t w, int32_t h)
     return (uint64_t)w * (uint64_t)h * (uint64_t)format.channels * tamis_type_size(format.type);
 }
 
-int tool_parts_wanted(const tool_worker *worker, const tamis_plan *plan,
-                      const tamis_file_info *info)
+int tool_parts_wanted(const tool *t, const tamis_plan *plan, const tamis_file_info *info)
 {
     int32_t w, h;
-    size_t limit = worker->tool.options.max_memory;
+    size_t limit = t->options.max_memory;
     tamis_plan_size(plan, &w, &h);
     uint64_t bytes =
         picture_bytes(info->image, info->w, info->h) + picture_bytes(tamis_plan_format(plan), w, h);
@@ -33,10 +32,15 @@ int tool_parts_wanted(const tool_worker *worker, const tamis_plan *plan,
     return large && info->block_w > 0 && tamis_plan_frames(plan) == 0;
 }
 
-size_t tool_parts_bytes(const tool_worker *worker)
+size_t tool_parts_bytes(const tool *t)
 {
-    size_t limit = worker->tool.options.max_memory;
+    size_t limit = t->options.max_memory;
     return limit && limit / 2 < PARTS_BYTES ? limit / 2 : PARTS_BYTES;
+}
+
+size_t tool_parts_memory(const tool *t, const tamis_plan *plan)
+{
+    return tool_parts_bytes(t) + tamis_plan_bytes(plan);
 }
 
 /* Errors on the run's own threads belong to this worker, too. */
@@ -86,8 +90,8 @@ static size_t bound_of(const tool_worker *worker)
     if (!o->max_memory)
         return 0;
     if (o->pyramid)
-        return tool_parts_bytes(worker) / 2;
-    return worker->alone || worker->job->files->count == 1 ? 0 : tool_parts_bytes(worker);
+        return tool_parts_bytes(&worker->tool) / 2;
+    return worker->alone || worker->job->files->count == 1 ? 0 : tool_parts_bytes(&worker->tool);
 }
 
 /* Runs the plan between reader and writer. */

@@ -7,11 +7,13 @@
 
 /* Whether a page of that kind is to go by parts, where its output allows it: when it is large, or
  * when --max_memory is too small for the whole. */
-int tool_parts_wanted(const tool_worker *worker, const tamis_plan *plan,
-                      const tamis_file_info *info);
+int tool_parts_wanted(const tool *t, const tamis_plan *plan, const tamis_file_info *info);
 
 /* Memory that a page takes when it goes by parts. */
-size_t tool_parts_bytes(const tool_worker *worker);
+size_t tool_parts_bytes(const tool *t);
+
+/* The same with what the plan holds, for people. */
+size_t tool_parts_memory(const tool *t, const tamis_plan *plan);
 
 /* Filters a page from reader into writer. *taken becomes 0, and nothing has happened, when the
  * output wants pages whole. */

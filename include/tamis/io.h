@@ -130,6 +130,14 @@ typedef struct tamis_write_options {
 TAMIS_API tamis_status tamis_write_options_check(tamis_ctx *ctx,
                                                  const tamis_write_options *options);
 
+/* Whether pages of that format and size, options->pages of them, could be written under that name,
+ * as far as that can be said before anything is opened or made. *parts, unless NULL, becomes 1
+ * where they may come by parts. options may be NULL. Errors: those of tamis_writer_open() and
+ * tamis_writer_write() that files and folders have no part in. */
+TAMIS_API tamis_status tamis_writer_check(tamis_ctx *ctx, const char *path,
+                                          const tamis_write_options *options, tamis_format format,
+                                          int32_t w, int32_t h, int *parts);
+
 /* An open output. Everything goes to a temporary file in the same folder, which takes the final
  * name only when tamis_writer_finish() succeeds; a device or "-" is written directly.
  * Thread-safety: one thread at a time. */

@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from support import TAMIS, Case, chunk, pattern, pgm_bytes, png_bytes
+from support import TAMIS, Case, chunk, pattern, pgm_bytes, png_bytes, tiff_bytes
 
 ODD_NAMES = ["-blur.png", "--help.png", "two words.png", "grüße-日本.png", "[a]*.png"]
 
@@ -181,6 +181,19 @@ class Batches(Case):
     def test_dry_run_finds_what_would_fail(self):
         self.write("a/bad.png", b"no picture")
         self.tamis("gaussian", "a", "-o", "out", "--dry-run", code=1)
+
+    def test_dry_run_checks_what_the_output_holds(self):
+        for out, words in (("out.jpg", "jpeg cannot hold s16"), ("out.xyz", "extension '.xyz'")):
+            err = self.tamis("run", "sobel=output=dx", "in.png", "-o", out, "--dry-run", code=5).err
+            self.assertIn(words, err)
+            self.assertEqual(err, self.tamis("run", "sobel=output=dx", "in.png", "-o", out,
+                                             code=5).err)
+        self.write("two.tif", tiff_bytes([(4, 3, bytes(12), 0), (4, 3, bytes(12), 0)]))
+        err = self.tamis("box", "two.tif", "-o", "out.png", "--dry-run", code=5).err
+        self.assertIn("out.png: png holds one picture only", err)
+        self.assertEqual(err, self.tamis("box", "two.tif", "-o", "out.png", code=5).err)
+        self.tamis("box", "two.tif", "-o", "out.tif", "--dry-run")
+        self.assertFalse(os.path.exists(self.path("out.png")))
 
     def test_empty_folder(self):
         self.tamis("gaussian", "out", "-o", "x.png", code=3)

@@ -70,6 +70,21 @@ class ByParts(Case):
         self.tamis("box", "big.pgm", "-o", "out.pgm", *FEW, "4M")
         self.assertEqual(self.read("out.pgm"), self.read("big.pgm"))
 
+    def test_it_is_said_beforehand(self):
+        for args in ("box", "big.pgm", "-o", "out.pgm"), ("run", "box", "big.pgm", "-o", "out.tif"):
+            err = self.tamis(*args, "--dry-run", "-v", *FEW, "12M").err
+            self.assertIn("big.pgm: by parts, in about ", err)
+            self.assertNotIn("by parts", self.tamis(*args, "--dry-run", "-v").err)
+        err = self.tamis("box", "big.pgm", "-o", "out.png", "--dry-run", "-v", *FEW, "12M").err
+        self.assertNotIn("by parts", err)
+        self.assertIn("by parts, in about 6", self.tamis("explain", "box", "--size", "9000x9000",
+                                                         "--type", "u8").text)
+        self.assertNotIn("by parts", self.tamis("explain", "box").text)
+        result = self.json("explain", "box", "--size", "9000x9000")
+        self.assertTrue(result["by_parts"])
+        self.assertGreater(result["parts_bytes"], 60000000)
+        self.assertIsNone(self.json("explain", "box")["parts_bytes"])
+
     def test_damage_is_named(self):
         self.tamis("box", "big.pgm", "-o", "in.tif", "--tiff-tile", "64")
         data = bytearray(self.read("in.tif"))
