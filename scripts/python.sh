@@ -13,10 +13,12 @@ cmake -S . -B "$build" -DTAMIS_PYTHON=ON -DPython3_EXECUTABLE="$(command -v pyth
 cmake --build "$build" --target tamis_python tamis_python_files tamis tamis_command >"$build/python.log" 2>&1 ||
     { cat "$build/python.log"; exit 1; }
 TAMIS_BUILD=$(cd "$build" && pwd)
-export TAMIS_BUILD
+TAMIS_EMULATED=$TAMIS_BUILD/tests/tamis_cuda_emulated.so # where the tests are built
+export TAMIS_BUILD TAMIS_EMULATED
 PYTHONPATH=$build/python "$venv/bin/python" -B -m pytest -q -p no:cacheprovider python/tests
 
-$pip install . -C build-dir="$build/wheel" -C cmake.define.TAMIS_SIMD=OFF \
-    -C cmake.define.TAMIS_CUDA=OFF
+$pip install . --config-settings=build-dir="$build/wheel" \
+    --config-settings=cmake.define.TAMIS_SIMD=OFF \
+    --config-settings=cmake.define.TAMIS_CUDA=OFF
 cd python/tests
 "$TAMIS_BUILD/venv/bin/python" -B -m pytest -q -p no:cacheprovider test_functions.py test_files.py

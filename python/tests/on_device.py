@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run by test_device.py with an emulated device, whose memory is the host's: arrays that say of
+themselves that they lie on it, by either protocol."""
+import ctypes
+
+import numpy
+import tamis
+from conftest import DTYPES, picture, same
+
+
+class Interface:
+    """By __cuda_array_interface__ alone."""
+
+    def __init__(self, array):
+        self.array, self.shape = array, array.shape
+
+    @property
+    def __cuda_array_interface__(self):
+        a = self.array
+        return {"shape": a.shape, "strides": a.strides, "typestr": a.dtype.str, "version": 3,
+                "data": (a.ctypes.data, False)}
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32), ("index", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.c_void_p),
+                ("strides", ctypes.c_void_p), ("offset", ctypes.c_uint64),
+                ("manager", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+
+class Exchange(Interface):
+    """By DLPack, as CuPy and PyTorch have it."""
+
+    def __init__(self, array):
+        super().__init__(array)
+        self.asked = []
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def __dlpack__(self, stream=None):
+        a = self.array
+        self.asked.append(stream)
+        sizes = (ctypes.c_int64 * a.ndim)(*a.shape)
+        steps = (ctypes.c_int64 * a.ndim)(*(s // a.itemsize for s in a.strides))
+        code = {"u": 1, "i": 0, "f": 2}[a.dtype.kind]
+        tensor = Tensor(a.ctypes.data, 2, 0, a.ndim, code, 8 * a.itemsize, 1,
+                        ctypes.addressof(sizes), ctypes.addressof(steps), 0)
+        self.kept = sizes, steps, tensor
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p,
+                                                       ctypes.c_void_p]
+        return new(ctypes.addressof(tensor), b"dltensor", None)
+
+
+def main():
+    assert len(tamis.devices()) == 1 and tamis.why_no_devices() == ""
+    for dtype in DTYPES:
+        for shape, axis in (((33, 47), "auto"), ((20, 31, 3), "auto"), ((3, 20, 31), 0),
+                            ((4, 20, 31), None)):
+            a, p = picture(shape, dtype), tamis.Pipeline("median,box=ksize=5")
+            want = p(a, channel_axis=axis)
+            assert same(p(a, channel_axis=axis, device="cuda"), want)
+            for wrap in (Interface, Exchange):
+                out = numpy.zeros_like(want)
+                result = p(wrap(a), out=wrap(out), channel_axis=axis)
+                assert isinstance(result, wrap) and same(out, want), (dtype, shape, wrap)
+    e = Exchange(a)
+    p(e, out=Exchange(out), channel_axis=None)
+    assert e.asked == [1]  # the default stream
+    for call, error in ((lambda: p(Interface(a), channel_axis=None), TypeError),
+                        (lambda: tamis.median(Interface(a[0, :, ::-1]), out=Interface(out[0])),
+                         ValueError),
+                        (lambda: tamis.median(Interface(a[0].astype("f8")), out=Interface(out[0])),
+                         TypeError),
+                        (lambda: tamis.median(Interface(a[0]), out=Interface(out[1, :5])),
+                         ValueError)):
+        try:
+            call()
+        except error:
+            continue
+        raise AssertionError("no %s" % error)
+    print("done")
+
+
+main()
