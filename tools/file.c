@@ -289,7 +289,7 @@ int tool_file_repeats(const tool_file *file)
 /* Reads the pictures once more, for the index of --report. */
 static void note_index(tool_worker *worker, const tool_file *file, tool_report *report)
 {
-    if (!worker->job->index || report->outcome != TOOL_DONE)
+    if (!worker->job->index || report->outcome != TOOL_DONE || report->is_video)
         return;
     tool_worker_hold(worker, picture_bytes(report->in, report->in_w, report->in_h) +
                                  picture_bytes(report->out, report->out_w, report->out_h));

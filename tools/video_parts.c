@@ -2,6 +2,8 @@
 /* Which filters go to which part of a video's frames, and their plans. */
 #include "video_parts.h"
 
+#include "video_map.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -174,6 +176,26 @@ static tamis_status check_result(tool_worker *worker, const tamis_video_format *
                           tamis_video_format_print(f, frames, sizeof(frames)));
 }
 
+/* The guide is the first filter's; a map for a plane with fewer samples is made from it. */
+static tamis_status set_guide(tool_worker *worker, tool_video_part *part, const tamis_plane *plane,
+                              tamis_plan_options *options)
+{
+    const tool_job *job = worker->job;
+    tamis_status status = TAMIS_OK;
+    if (!job->has_guide || tamis_filter_max_inputs(tamis_graph_filter(part->graph, 0)) < 2)
+        return TAMIS_OK;
+    if (plane->sub_x || plane->sub_y) {
+        status = tool_video_map(worker->tool.ctx, &job->guide, plane, &part->guide);
+    } else {
+        part->guide = job->guide;
+        tamis_image_ref(&part->guide);
+    }
+    options->guide = &part->guide.format;
+    options->guide_w = part->guide.w;
+    options->guide_h = part->guide.h;
+    return status;
+}
+
 static tamis_status plan_part(tool_worker *worker, tool_video_parts *parts, int number,
                               const tamis_video_frame *like)
 {
@@ -186,13 +208,9 @@ static tamis_status plan_part(tool_worker *worker, tool_video_parts *parts, int 
         format = like->part[number].format;
     tamis_plan_options options = {
         .tile_w = t->options.tile.w, .tile_h = t->options.tile.h, .plane = &plane};
-    if (worker->job->has_guide && number == TAMIS_VIDEO_MAIN) {
-        options.guide = &worker->job->guide.format;
-        options.guide_w = worker->job->guide.w;
-        options.guide_h = worker->job->guide.h;
-    }
-    tamis_status status =
-        tamis_plan_create(t->ctx, part->graph, format, w, h, &options, &part->plan);
+    tamis_status status = set_guide(worker, part, &plane, &options);
+    if (!status)
+        status = tamis_plan_create(t->ctx, part->graph, format, w, h, &options, &part->plan);
     if (status)
         return status;
     tamis_plan_size(part->plan, &part->w, &part->h);
@@ -257,12 +275,15 @@ static tamis_status open_part(tool_worker *worker, tool_video_parts *parts, int 
     return status;
 }
 
+/* A picture to be looked at for edges has no chroma's size; a map can be made to. */
 static tamis_status check_guide(tool_worker *worker, const tamis_video_format *f)
 {
-    if (worker->job->has_guide && f->model == TAMIS_VIDEO_YUV)
+    const tamis_filter *first = tamis_graph_filter(worker->graph, 0);
+    int is_map = (tamis_filter_traits(first) & TAMIS_TRAIT_GEOMETRY) != 0;
+    if (worker->job->has_guide && f->model == TAMIS_VIDEO_YUV && !is_map)
         return refuse(worker, TAMIS_ERR_UNSUPPORTED,
-                      "--guide: %s, and frames of %s have chroma besides luma",
-                      "a second picture is for gray and RGB video", f);
+                      "--guide: %s looks at a picture, and frames of %s have chroma besides luma",
+                      tamis_filter_name(first), f);
     return TAMIS_OK;
 }
 
@@ -288,6 +309,7 @@ void tool_video_parts_close(tool_video_parts *parts)
 {
     for (int i = 0; i < TAMIS_VIDEO_PARTS; i++) {
         tamis_plan_free(&parts->part[i].plan);
+        tamis_image_unref(&parts->part[i].guide);
         tamis_graph_free(&parts->part[i].graph);
     }
 }

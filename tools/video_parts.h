@@ -16,6 +16,7 @@ typedef struct tool_video_part {
     tool_part_way way;
     tamis_graph *graph; /* the filters that are about it */
     tamis_plan *plan;   /* with FILTER */
+    tamis_image guide;  /* for the plan; zero without one */
     int32_t w, h;       /* of the result */
     int level;          /* with NEUTRAL: of all samples */
     int offset;         /* added to all results: the level of black, where 0 stands for nothing */

@@ -289,9 +289,11 @@ static tamis_status open_streams(run *r)
     tamis_status status = TAMIS_OK;
     int depth = 1;
     for (int i = 0; i < TAMIS_VIDEO_PARTS && !status; i++) {
-        if (!r->parts->part[i].plan)
+        const tool_video_part *part = &r->parts->part[i];
+        tamis_stream_options options = {.guide = part->guide.w ? &part->guide : NULL};
+        if (!part->plan)
             continue;
-        status = tamis_stream_create(r->parts->part[i].plan, NULL, &r->streams[i]);
+        status = tamis_stream_create(part->plan, &options, &r->streams[i]);
         int own = status ? 0 : tamis_stream_depth(r->streams[i]);
         depth = own > depth ? own : depth;
     }

@@ -235,6 +235,26 @@ class Geometry(VideoCase):
                 self.assertEqual((w, h, same), size + (kind,))
                 self.assertEqual(len(frames[0]), frame_bytes(kind, w, h))
 
+    def npy(self, name, w, h, at):
+        head = "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d, 2), }" % (h, w)
+        head += " " * (53 - len(head) % 64 + 64 * (len(head) % 64 > 53)) + "\n"
+        values = [v for y in range(h) for x in range(w) for v in at(x, y)]
+        self.write(name, b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() +
+                   struct.pack("<%df" % len(values), *values))
+
+    def test_maps_move_chroma_too(self):
+        for kind in KINDS[:8]:
+            w, h = 26, 18
+            self.clip("in.y4m", kind, w, h, 1)
+            self.npy("map.npy", w, h, lambda x, y: (x - 3.0, y + 2.0))
+            self.tamis("remap", "in.y4m", "-o", "map.y4m", "--guide", "map.npy", "--overwrite")
+            self.tamis("affine", "--translate", "3,-2", "in.y4m", "-o", "affine.y4m",
+                       "--overwrite")
+            a, b = (levels(kind, self.frames(n + ".y4m")[0]) for n in ("map", "affine"))
+            # But for the borders, and roundings of positions.
+            self.assertGreater(sum(abs(x - y) <= 1 for x, y in zip(a, b)), len(a) * 0.98)
+        self.tamis("bilateral", "in.y4m", "-o", "o.y4m", "--guide", "in.png", code=5)
+
     def test_windows_that_shrink_the_picture(self):
         self.clip("in.y4m")
         run = self.tamis("median", "--ksize", "7", "--border", "valid", "in.y4m", "-o", "o.y4m",
