@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <tamis/video.h>
+
 #include "json.h"
 #include "tool.h"
 
@@ -94,7 +96,7 @@ static void print_devices(tool *t)
 
 /* What both ways of printing tell. */
 typedef struct facts {
-    char model[256], libraries[256];
+    char model[256], libraries[256], video[320];
     const char *wish;
     long online;
     int64_t memory;
@@ -113,6 +115,7 @@ static int print_json(tool *t, const facts *f)
     json_object_set_new(o, "memory_bytes", json_integer(f->memory));
     json_object_set_new(o, "filters", json_integer(tamis_filter_count()));
     json_object_set_new(o, "file_libraries", json_string(f->libraries));
+    json_object_set_new(o, "video_libraries", tool_json_text(f->video));
     json_object_set_new(o, "cuda", json_boolean(!*why));
     json_object_set_new(o, "cuda_text", *why ? tool_json_text(why) : json_null());
     json_object_set_new(o, "devices", json_devices(t));
@@ -129,6 +132,7 @@ int cmd_doctor(tool *t)
                .memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)};
     cpu_model(f.model, sizeof(f.model));
     tamis_io_libraries(f.libraries, sizeof(f.libraries));
+    tamis_video_libraries(f.video, sizeof(f.video));
     if (t->options.json)
         return print_json(t, &f);
     printf("tamis          %s\n", tamis_version());
@@ -139,6 +143,7 @@ int cmd_doctor(tool *t)
     printf("memory         %.1f GiB\n", (double)f.memory / (1 << 30));
     printf("filters        %d\n", tamis_filter_count());
     printf("file libraries %s\n", f.libraries);
+    printf("video          %s\n", f.video);
     print_devices(t);
     return TOOL_OK;
 }
