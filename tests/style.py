@@ -15,7 +15,8 @@ SOURCE = (".c", ".h", ".cu", ".cuh", ".cpp", ".py", ".sh", ".cmake")
 # Layers of src/, from the bottom up: each sees itself and those before it.
 LAYERS = ["core", "image", "cpu", "gpu", "graph"]
 # Engine headers that filters may use.
-CONTRACT = {"cpu/kernel.h", "cpu/simd.h", "cpu/simd_f32.h", "cpu/sample.h", "cpu/lanczos.h"}
+CONTRACT = {"cpu/kernel.h", "cpu/simd.h", "cpu/simd_f32.h", "cpu/sample.h", "cpu/lanczos.h",
+            "cpu/picture.h"}
 DEVICE_CONTRACT = {"kernel.cuh", "pixels.cuh", "rows.cuh", "cpu/kernel.h"}  # of cuda/
 COLUMNS = 100
 

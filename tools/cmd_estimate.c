@@ -2,6 +2,7 @@
 /* tamis estimate: how much noise is in pictures. */
 #include <stdio.h>
 
+#include "choose.h"
 #include "job.h"
 #include "json.h"
 
@@ -65,27 +66,12 @@ static json_t *json_page(tamis_format format, const tamis_noise *noise)
     return o;
 }
 
-/* A page that is read by parts. */
-typedef struct page_source {
-    tamis_reader *reader;
-    int page;
-} page_source;
-
-static tamis_status read_part(void *user, tamis_rect part, const tamis_image *into)
-{
-    const page_source *s = user;
-    if (tool_canceled())
-        return TAMIS_ERR_CANCELED;
-    return tamis_reader_read_part(s->reader, s->page, part, into);
-}
-
 /* By parts where the file allows it, so that pictures of any size can be measured. */
 static tamis_status measure(tool *t, tamis_reader *reader, int page, const tamis_file_info *info,
                             tamis_noise *noise)
 {
-    page_source from = {reader, page};
-    tamis_part_source source = {read_part, &from, info->block_w < info->w ? info->block_w : 0,
-                                info->block_h};
+    tool_page_source from = {reader, page};
+    tamis_part_source source = tool_page_parts(&from, info);
     if (info->block_w > 0)
         return tamis_noise_estimate_parts(t->ctx, info->image, info->w, info->h, &source,
                                           t->options.max_memory / 2, noise);

@@ -3,11 +3,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "choose.h"
 #include "json.h"
 #include "parts.h"
 
-/* Format and size from a file, or from --size and --type. */
-static int find_shape(tool *t, tamis_file_info *info)
+/* Puts the chain with everything chosen in the place of the other, and prints it. */
+static tamis_status choose(tool *t, tamis_reader *reader, const tamis_file_info *info,
+                           tamis_graph **graph)
+{
+    tamis_graph *chosen;
+    tamis_status status = tool_choose(t, *graph, reader, 0, info, NULL, &chosen);
+    if (status)
+        return status;
+    char *text = tool_graph_text(chosen);
+    if (!t->options.json)
+        printf("%s\n", text);
+    free(text);
+    tamis_graph_free(graph);
+    *graph = chosen;
+    return TAMIS_OK;
+}
+
+/* Format and size from a file, or from --size and --type; from a file also what the chain leaves to
+ * the picture. */
+static int find_shape(tool *t, tamis_graph **graph, tamis_file_info *info)
 {
     *info = (tamis_file_info){.w = 1920, .h = 1080};
     if (t->options.size.w) {
@@ -27,6 +46,8 @@ static int find_shape(tool *t, tamis_file_info *info)
     tamis_status status = tamis_reader_open(t->ctx, t->args[1], &options, &reader);
     if (!status)
         status = tamis_reader_info(reader, 0, info);
+    if (!status && tamis_graph_is_open(*graph))
+        status = choose(t, reader, info, graph);
     tamis_reader_close(&reader);
     return status ? tool_fail(t, status) : TOOL_OK;
 }
@@ -91,7 +112,7 @@ int cmd_explain(tool *t)
     tamis_file_info info;
     int code = tool_graph_parse(t, t->args[0], &graph);
     if (!code)
-        code = find_shape(t, &info);
+        code = find_shape(t, &graph, &info);
     if (!code) {
         tamis_status status =
             tamis_plan_create(t->ctx, graph, info.image, info.w, info.h, NULL, &plan);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "choose.h"
 #include "group.h"
 #include "index.h"
 #include "manifest.h"
@@ -160,13 +161,46 @@ static tamis_status write_file(tool_worker *worker, const tool_file *file, tamis
     return tool_file_close(status, &writer, report);
 }
 
+static void forget_choice(tool_worker *worker)
+{
+    tamis_graph_free(&worker->chosen);
+    free(worker->chain);
+    worker->chain = NULL;
+}
+
+/* Chooses what the chain leaves to the picture: the file's first page decides for all of it. */
+static tamis_status choose(tool_worker *worker, const tool_file *file, tamis_reader *reader,
+                           const tamis_file_info *info, tool_report *report)
+{
+    tool *t = &worker->tool;
+    const tool_job *job = worker->job;
+    forget_choice(worker);
+    if (!tamis_graph_is_open(worker->graph))
+        return TAMIS_OK;
+    double start = tool_now();
+    size_t whole = picture_bytes(info->image, info->w, info->h);
+    tool_worker_hold(worker, tool_choose_by_parts(t, info) ? tool_parts_bytes(t) : 2 * whole);
+    tamis_status status = tool_choose(t, worker->graph, reader, 0, info,
+                                      job->has_guide ? &job->guide : NULL, &worker->chosen);
+    report->read_s += tool_now() - start;
+    if (status)
+        return status;
+    worker->chain = tool_graph_text(worker->chosen);
+    free(report->chain);
+    report->chain = tool_copy_text(worker->chain);
+    tool_detail(t, "%s: %s", file->in, worker->chain);
+    return TAMIS_OK;
+}
+
 /* Plans, to know what memory it takes, and to find with a dry run what would be refused. *kept
  * becomes 1 when the file is to be filtered with others. */
 static tamis_status do_pages(tool_worker *worker, const tool_file *file, tamis_reader *reader,
                              const tamis_file_info *info, tool_report *report, int *kept)
 {
     tool_plan *plan = NULL;
-    tamis_status status = tool_worker_plan(worker, info->image, info->w, info->h, &plan);
+    tamis_status status = choose(worker, file, reader, info, report);
+    if (!status)
+        status = tool_worker_plan(worker, info->image, info->w, info->h, &plan);
     if (status)
         return status;
     report->out = tamis_plan_format(plan->plan);
@@ -231,6 +265,7 @@ static tamis_status do_file_alone(tool_worker *worker, const tool_file *file, to
 {
     tool_job *job = worker->job;
     int kept = 0;
+    free(report->chain);
     *report = (tool_report){.outcome = TOOL_FAILED, .said = report->said};
     tool_group_finish(worker);
     tamis_ctx_occupy(worker->tool.ctx, -1);

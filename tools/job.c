@@ -146,6 +146,8 @@ void tool_worker_end(tool_worker *worker)
     tool_pinned_drop(worker, &worker->source);
     tool_pinned_drop(worker, &worker->result);
     tamis_graph_free(&worker->graph);
+    tamis_graph_free(&worker->chosen);
+    free(worker->chain);
     free(worker->tool.held);
 }
 
@@ -156,6 +158,7 @@ void tool_report_free(tool_report *report)
     free(report->message);
     free(report->said);
     free(report->stop);
+    free(report->chain);
     json_decref(report->entry);
     free(report->loss);
     free(report);
@@ -184,6 +187,11 @@ static void say_device(tool_worker *worker)
                     tamis_ctx_threads(t->ctx), t->error[0] ? ", for " : "", t->error);
 }
 
+const tamis_graph *tool_worker_graph(const tool_worker *worker)
+{
+    return worker->chosen ? worker->chosen : worker->graph;
+}
+
 tamis_status tool_worker_plan(tool_worker *worker, tamis_format format, int32_t w, int32_t h,
                               tool_plan **out)
 {
@@ -195,8 +203,8 @@ tamis_status tool_worker_plan(tool_worker *worker, tamis_format format, int32_t 
                                   .guide_w = job->guide.w,
                                   .guide_h = job->guide.h,
                                   .whole_bytes = job->gate.budget / 2};
-    tamis_status status =
-        tool_plans_get(&job->plans, t->ctx, worker->graph, format, w, h, &options, out);
+    tamis_status status = tool_plans_get(&job->plans, t->ctx, tool_worker_graph(worker),
+                                         worker->chain, format, w, h, &options, out);
     if (status)
         return status;
     snprintf(worker->device, sizeof(worker->device), "%s", tamis_plan_device((*out)->plan));

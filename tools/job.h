@@ -45,6 +45,8 @@ typedef struct tool_worker {
     tool tool; /* a copy, with an error text and held messages of its own */
     tool_job *job;
     tamis_graph *graph;         /* a copy, since chains are for one thread at a time */
+    tamis_graph *chosen;        /* the same with what was chosen for the file, and its text; NULL */
+    char *chain;                /* where nothing had to be */
     char device[64];            /* of the plan that ran last: "cpu", "cuda:0", "cuda:0,1" */
     tool_share *share;          /* how much of its file is done */
     size_t held;                /* bytes it is inside the gate with; 0 = it is outside */
@@ -77,6 +79,7 @@ typedef struct tool_report {
     int together;                     /* pictures that were filtered in one call with it; or 0 */
     char device[64];                  /* where it was filtered; empty when it was not */
     struct json_t *entry;             /* for the index of --report; owned, may be NULL */
+    char *chain; /* with what was chosen for the file; owned, NULL where nothing had to be */
 } tool_report;
 
 /* Reads the guide, if there is one. Returns an exit code, having said what is wrong. End it in any
@@ -111,6 +114,9 @@ tamis_status tool_worker_begin(tool_worker *worker, const tool_file *file);
 
 /* Waits until the page may be in memory whole, where less had been asked for. */
 void tool_worker_room(tool_worker *worker, const tamis_plan *plan, const tamis_file_info *info);
+
+/* The chain that the worker's file is filtered with. */
+const tamis_graph *tool_worker_graph(const tool_worker *worker);
 
 /* The plan for pictures of this kind, to be given back with tool_plans_put(). */
 tamis_status tool_worker_plan(tool_worker *worker, tamis_format format, int32_t w, int32_t h,

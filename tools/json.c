@@ -109,6 +109,7 @@ json_t *tool_json_param(const tamis_param *p)
             json_array_append_new(list, json_string(p->words[i]));
         json_object_set_new(o, "words", list);
     }
+    json_object_set_new(o, "automatic", json_boolean(p->automatic));
     if (p->type == TAMIS_PARAM_VALUE)
         json_object_set_new(o, "default_percent", json_boolean(p->percent));
     json_object_set_new(o, "unit", json_string(p->unit ? p->unit : ""));

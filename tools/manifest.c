@@ -161,6 +161,8 @@ int tool_manifest_end(tool_manifest *manifest, const tool_file *file, const tool
     json_t *o = new_line(manifest, file, outcomes[report->outcome]);
     if (report->outcome == TOOL_DONE && stat(file->out, &st) == 0)
         json_object_set_new(o, "output_size", json_integer(st.st_size));
+    if (report->chain)
+        json_object_set_new(o, "chosen", tool_json_text(report->chain));
     if (report->message || report->loss)
         json_object_set_new(o, "message",
                             tool_json_text(report->message ? report->message : report->loss));

@@ -2,6 +2,7 @@
 #include "plans.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "tool.h"
 
@@ -46,6 +47,7 @@ static void free_list(tool_plans *plans, tool_plan *list)
         tool_plan *next = list->next;
         tamis_plan_free(&list->plan);
         tool_gate_drop(plans->gate, list->bytes);
+        free(list->chain);
         free(list);
         list = next;
     }
@@ -68,10 +70,12 @@ static void unlink_plan(tool_plans *plans, const tool_plan *plan)
 }
 
 /* The plan with one user more, at the head of the list; NULL when there is none. */
-static tool_plan *find(tool_plans *plans, tamis_format format, int32_t w, int32_t h)
+static tool_plan *find(tool_plans *plans, const char *chain, tamis_format format, int32_t w,
+                       int32_t h)
 {
     for (tool_plan *p = plans->newest; p; p = p->next) {
-        if (!tamis_format_equal(p->format, format) || p->w != w || p->h != h)
+        if (!tamis_format_equal(p->format, format) || p->w != w || p->h != h ||
+            strcmp(p->chain ? p->chain : "", chain ? chain : "") != 0)
             continue;
         unlink_plan(plans, p);
         p->next = plans->newest;
@@ -111,12 +115,12 @@ static int wait_for(tool_plans *plans, tool_plan *p)
 }
 
 tamis_status tool_plans_get(tool_plans *plans, tamis_ctx *ctx, const tamis_graph *graph,
-                            tamis_format format, int32_t w, int32_t h,
+                            const char *chain, tamis_format format, int32_t w, int32_t h,
                             const tamis_plan_options *options, tool_plan **out)
 {
     tool_plan *p;
     pthread_mutex_lock(&plans->mutex);
-    p = find(plans, format, w, h);
+    p = find(plans, chain, format, w, h);
     if (p && wait_for(plans, p)) {
         pthread_mutex_unlock(&plans->mutex);
         *out = p;
@@ -124,7 +128,12 @@ tamis_status tool_plans_get(tool_plans *plans, tamis_ctx *ctx, const tamis_graph
     }
     tool_plan *failed = p ? put(plans, p) : NULL;
     p = tool_alloc(sizeof(*p));
-    *p = (tool_plan){.format = format, .w = w, .h = h, .users = 1, .next = plans->newest};
+    *p = (tool_plan){.chain = chain ? tool_copy_text(chain) : NULL,
+                     .format = format,
+                     .w = w,
+                     .h = h,
+                     .users = 1,
+                     .next = plans->newest};
     plans->newest = p;
     pthread_mutex_unlock(&plans->mutex);
     free_list(plans, failed);

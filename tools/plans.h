@@ -11,6 +11,7 @@
 /* A plan and what it was made for. */
 typedef struct tool_plan {
     tamis_plan *plan; /* NULL while it is being made */
+    char *chain;      /* with what was chosen for a picture; NULL where nothing had to be */
     tamis_format format;
     int32_t w, h;
     size_t bytes; /* of its buffers */
@@ -29,10 +30,11 @@ typedef struct tool_plans {
 void tool_plans_open(tool_plans *plans, tool_gate *gate);
 void tool_plans_close(tool_plans *plans);
 
-/* Finds the plan for pictures of this kind, or makes it from the chain; of options the guide is
- * what counts, which is the same for all. *out is given back with tool_plans_put(). */
+/* Finds the plan for pictures of this kind, or makes it from the graph; of options the guide is
+ * what counts, which is the same for all. chain is the graph's text where it is a picture's own,
+ * else NULL. *out is given back with tool_plans_put(). */
 tamis_status tool_plans_get(tool_plans *plans, tamis_ctx *ctx, const tamis_graph *graph,
-                            tamis_format format, int32_t w, int32_t h,
+                            const char *chain, tamis_format format, int32_t w, int32_t h,
                             const tamis_plan_options *options, tool_plan **out);
 void tool_plans_put(tool_plans *plans, tool_plan *plan);
 

@@ -56,6 +56,8 @@ static void add_json(summary *s, const tool_file *file, const tool_report *r)
         json_object_set_new(o, "error", tool_json_text(r->message));
     if (r->outcome == TOOL_SKIPPED)
         json_object_set_new(o, "reason", tool_json_text(r->message));
+    if (r->chain)
+        json_object_set_new(o, "chain", tool_json_text(r->chain));
     if (r->outcome == TOOL_DONE || r->outcome == TOOL_PLANNED)
         add_result(r, o);
     if (r->outcome == TOOL_DONE) {

@@ -43,9 +43,9 @@ static tamis_status plan_narrow(tool_worker *worker, const tool_report *report, 
     tamis_graph *graph = NULL;
     tamis_plan *plan = NULL;
     tamis_status status = tamis_graph_create(t->ctx, &graph);
-    for (int i = 0; !status && i < tamis_graph_size(worker->graph); i++)
-        status = add_narrow(t, graph, tamis_graph_filter(worker->graph, i),
-                            tamis_graph_params(worker->graph, i), first);
+    for (int i = 0; !status && i < tamis_graph_size(tool_worker_graph(worker)); i++)
+        status = add_narrow(t, graph, tamis_graph_filter(tool_worker_graph(worker), i),
+                            tamis_graph_params(tool_worker_graph(worker), i), first);
     if (!status)
         status = tamis_plan_create(t->ctx, graph, report->in, report->in_w, report->in_h, &options,
                                    &plan);

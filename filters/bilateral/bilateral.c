@@ -5,6 +5,7 @@
 #include <tamis/bilateral.h>
 
 #include "bilateral_kernel.h"
+#include "cpu/picture.h"
 #include "cpu/sample.h"
 
 /* The reference: plain loops in double precision. A picture is seen as planes of samples; the
@@ -200,17 +201,20 @@ static const char *const window_names[] = {"square", "disc", NULL};
 static const char *const compat_names[] = {"none", "opencv", NULL};
 
 /* The widest window: 2 * ceil(2 * the largest sigma_space) + 1. */
-#define MAX_SIGMA 128
-#define MAX_KSIZE 513
+#define MAX_SIGMA   128
+#define MAX_KSIZE   513
+#define LEAST_SIGMA 1e-9
+/* sigma_color = auto, by the noise. */
+#define BY_NOISE 2.0
 
 static const tamis_param params[] = {
     TAMIS_PARAM(bilateral, sigma_space, .def = 3, .min = 0.1, .max = MAX_SIGMA,
                 .scales = TAMIS_SCALES_BOTH, .unit = "px",
                 .doc = "standard deviation of the Gaussian of the distance in the picture"),
-    TAMIS_PARAM(bilateral, sigma_color, .def = 100 * 30 / 255.0, .min = 1e-9, .max = 1e9,
-                .percent = 1, .unit = "levels",
+    TAMIS_PARAM(bilateral, sigma_color, .def = 100 * 30 / 255.0, .min = LEAST_SIGMA, .max = 1e9,
+                .automatic = 1, .percent = 1, .unit = "levels",
                 .doc = "standard deviation of the Gaussian of the difference in value; two to "
-                       "three times that of the noise"),
+                       "three times that of the noise; auto: by the noise of the picture"),
     TAMIS_PARAM(bilateral, ksize, .def = 0, .min = 0, .max = MAX_KSIZE, .scales = TAMIS_SCALES_BOTH,
                 .unit = "px", .odd = 1,
                 .doc = "width and height of the window; 0 = 2 * ceil(2 * sigma_space) + 1"),
@@ -453,6 +457,19 @@ static tamis_status plan(tamis_node *node)
     return TAMIS_OK;
 }
 
+/* The factors are the best of a search on real pictures: bench/denoise.py. */
+static void choose(const tamis_picture *picture, void *open)
+{
+    bilateral *b = open;
+    double noise = b->color == TAMIS_BILATERAL_LUMA ? tamis_priv_picture_luma_sigma(picture)
+                                                    : tamis_priv_picture_sigma(picture);
+    /* The distance of two colors grows with their number. */
+    int more = b->color == TAMIS_BILATERAL_JOINT ? picture->colors - 1 : 0;
+    b->sigma_color.percent = 0;
+    b->sigma_color.value =
+        fmax(LEAST_SIGMA, tamis_priv_picture_round(BY_NOISE * (1 + 0.15 * more) * noise));
+}
+
 const tamis_filter tamis_priv_filter_bilateral = {
     .name = "bilateral",
     .brief = "smooths noise and keeps edges, averaging what is near and alike",
@@ -462,4 +479,5 @@ const tamis_filter tamis_priv_filter_bilateral = {
     .max_inputs = 2,
     .plan = plan,
     .kernels = kernels,
+    .choose = choose,
 };

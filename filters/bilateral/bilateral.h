@@ -8,7 +8,9 @@
  * "Bilateral filtering for gray and color images", ICCV 1998). sigma_color tells noise from
  * edges: about two to three times the standard deviation of the noise. It is in sample units or
  * in per cent of the type's range; the default, 30 on the scale of 8 bits, is given in per cent
- * and so serves every type.
+ * and so serves every type. sigma_color=auto is twice the noise of the picture (tamis/estimate.h;
+ * color=luma that of luma), and with color=joint 1.3 times as much for three colors; of a guide it
+ * knows nothing.
  *
  * color says what D is:
  *     joint     the Euclidean distance of the colors; all channels share one weight, so no color

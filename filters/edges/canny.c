@@ -3,18 +3,30 @@
 #include <tamis/canny.h>
 
 #include <math.h>
+#include <stdio.h>
 
 #include "canny_kernel.h"
+#include "cpu/picture.h"
 
 static const char *const compat_names[] = {"none", "opencv", NULL};
 
 #define SIGMA_MAX 50
+/* high = auto: the slope that this share of all slopes does not exceed, but well above the median,
+ * which is that of noise where there are few edges; low = auto by high. */
+#define MANY         0.8
+#define ABOVE_MEDIAN 3.0
+#define LOW_BY_HIGH  0.4
 
 static const tamis_param params[] = {
-    TAMIS_PARAM(struct tamis_canny, low, .def = 20, .min = 0, .max = 1e9, .percent = 1,
-                .unit = "levels", .doc = "size of slope above which a pixel may belong to an edge"),
+    TAMIS_PARAM(
+        struct tamis_canny, low, .def = 20, .min = 0, .max = 1e9, .percent = 1, .automatic = 1,
+        .unit = "levels",
+        .doc = "size of slope above which a pixel may belong to an edge; auto: 0.4 times high"),
     TAMIS_PARAM(struct tamis_canny, high, .def = 60, .min = 0, .max = 1e9, .percent = 1,
-                .unit = "levels", .doc = "size of slope above which it begins one; not below low"),
+                .automatic = 1, .unit = "levels",
+                .doc =
+                    "size of slope above which it begins one; not below low; auto: by the slopes "
+                    "that the picture has"),
     TAMIS_PARAM(struct tamis_canny, sigma, .def = 0, .min = 0, .max = SIGMA_MAX, .unit = "px",
                 .doc = "standard deviation of the Gaussian that smooths first; 0: none"),
     TAMIS_PARAM(struct tamis_canny, ksize, .def = 3, .min = 3, .max = 7, .odd = 1, .unit = "px",
@@ -269,6 +281,37 @@ static tamis_status plan(tamis_node *node)
     return TAMIS_OK;
 }
 
+/* ---- thresholds from the picture */
+
+/* What slopes the picture has, all of them and not only ridges. */
+static void measure(const void *given, char *chain, size_t size)
+{
+    const struct tamis_canny *p = given;
+    char smooth[64] = "";
+    if (p->sigma > 0)
+        tamis_priv_number_print(smooth, sizeof smooth, "gaussian=sigma=%.6g,",
+                                fmax(p->sigma, 0.01));
+    snprintf(chain, size, "%ssobel=type=f32:ksize=%d:norm=%s:color=%s:alpha=%s", smooth, p->ksize,
+             p->norm == TAMIS_GRADIENT_L1 ? "l1" : "l2", tamis_priv_edges_color_names[p->color],
+             tamis_priv_alpha_names[p->alpha]);
+}
+
+static void choose(const tamis_picture *picture, void *open)
+{
+    struct tamis_canny *p = open;
+    double many = tamis_priv_histogram_quantile(picture->histogram, MANY);
+    double median = tamis_priv_histogram_quantile(picture->histogram, 0.5);
+    double high = tamis_priv_picture_round(fmax(many, ABOVE_MEDIAN * median));
+    if (!tamis_priv_value_is_auto(p->high))
+        high = tamis_value_resolve(p->high, picture->format.type);
+    else if (!tamis_priv_value_is_auto(p->low))
+        high = fmax(high, tamis_value_resolve(p->low, picture->format.type));
+    if (tamis_priv_value_is_auto(p->low))
+        p->low = (tamis_value){.value = tamis_priv_picture_round(LOW_BY_HIGH * high)};
+    if (tamis_priv_value_is_auto(p->high))
+        p->high = (tamis_value){.value = high};
+}
+
 extern const tamis_filter tamis_priv_filter_canny;
 const tamis_filter tamis_priv_filter_canny = {
     .name = "canny",
@@ -280,4 +323,6 @@ const tamis_filter tamis_priv_filter_canny = {
     .max_inputs = 1,
     .plan = plan,
     .kernels = kernels,
+    .measure = measure,
+    .choose = choose,
 };

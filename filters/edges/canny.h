@@ -17,6 +17,10 @@
  * low and high are in levels of the picture, or per cent of its range, and count slopes as they
  * come: a step of height h has m = 4 h with ksize 3, 48 h with 5, 640 h with 7.
  *
+ * high=auto is the size of slope that four fifths of the picture's slopes other than 0 do not
+ * exceed, but at least three times their median, above which noise alone has next to none; low=auto
+ * is 0.4 of high. Slopes are counted with the filter's own sigma, ksize, norm and color.
+ *
  * The border rule continues the picture, and slopes outside are those of the continued picture, so
  * a flat picture has no edges, its frame included.
  *

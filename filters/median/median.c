@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cpu/picture.h"
 #include "median_kernel.h"
 
 /* Sample i of a row as an integer that sorts as the samples do. */
@@ -194,8 +195,10 @@ static tamis_status median_plan(tamis_node *node)
 
 static const tamis_param median_params[] = {
     TAMIS_PARAM(struct tamis_median, ksize, .def = 3, .min = 1, .max = MEDIAN_MAX_SIDE,
-                .scales = TAMIS_SCALES_BOTH, .unit = "px",
-                .doc = "window: one odd number, or odd width x height", .odd = 1),
+                .scales = TAMIS_SCALES_BOTH, .automatic = 1, .unit = "px",
+                .doc = "window: one odd number, or odd width x height; auto: by the share of "
+                       "impulses in the picture",
+                .odd = 1),
     TAMIS_PARAM(struct tamis_median, percentile, .def = 50, .min = 0, .max = 100, .unit = "%",
                 .doc = "which sample of the sorted window: 0 the smallest, 50 the median, "
                        "100 the largest"),
@@ -206,6 +209,18 @@ static const tamis_param median_params[] = {
                 .doc = "alpha channel: weight color by it, treat it as a channel, or leave it"),
 };
 
+/* The smallest window whose middle is hardly ever an impulse. */
+static void median_choose(const tamis_picture *picture, void *open)
+{
+    static const double shares[] = {0.001, 0.15, 0.35, 0.5};
+    struct tamis_median *p = open;
+    double share = tamis_priv_picture_impulses(picture);
+    int side = 1;
+    for (int i = 0; i < 4 && share >= shares[i]; i++)
+        side += 2;
+    p->ksize = (tamis_size){side, side};
+}
+
 const tamis_filter tamis_priv_filter_median = {
     .name = "median",
     .brief = "median or other percentile of a window: removes impulse noise, keeps edges",
@@ -215,4 +230,5 @@ const tamis_filter tamis_priv_filter_median = {
     .max_inputs = 1,
     .plan = median_plan,
     .kernels = median_kernels,
+    .choose = median_choose,
 };

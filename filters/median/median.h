@@ -10,6 +10,9 @@
  * holds the samples that the border gives; they count like all others. The result is always one of
  * the samples in the window, so nothing is rounded, in any sample type.
  *
+ * ksize=auto goes by the share of impulses in the picture (tamis/estimate.h): below 0.1 % nothing
+ * is done, from there on a window of 3, from 15 % on 5, from 35 % on 7, above 50 % 9.
+ *
  * F32 and F16: a window that holds a NaN gives NaN, and no other window does. -0 counts as less
  * than +0.
  *

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <tamis/nlmeans.h>
 
+#include "cpu/picture.h"
 #include "cpu/sample.h"
 #include "nlmeans_kernel.h"
 
@@ -168,17 +169,17 @@ static const char *const color_names[] = {"joint", "luma", "separate", NULL};
 
 static const tamis_param params[] = {
     TAMIS_PARAM(nlmeans, h, .def = 100 * 10 / 255.0, .min = 0, .max = 1e9, .percent = 1,
-                .unit = "levels",
-                .doc = "strength: about 0.8 times the standard deviation of the noise; 0 = no "
-                       "change"),
+                .automatic = 1, .unit = "levels",
+                .doc = "strength: about the standard deviation of the noise; 0 = no change; auto: "
+                       "by the noise of the picture"),
     TAMIS_PARAM(nlmeans, patch, .def = 7, .min = 1, .max = MAX_PATCH, .unit = "px", .odd = 1,
                 .doc = "width and height of the patches that are compared"),
     TAMIS_PARAM(nlmeans, search, .def = 21, .min = 1, .max = MAX_SEARCH,
                 .scales = TAMIS_SCALES_BOTH, .unit = "px", .odd = 1,
                 .doc = "width and height of the window in which like patches are sought"),
-    TAMIS_PARAM(nlmeans, sigma, .def = 0, .min = 0, .max = 1e9, .unit = "levels",
+    TAMIS_PARAM(nlmeans, sigma, .def = 0, .min = 0, .max = 1e9, .automatic = 1, .unit = "levels",
                 .doc = "standard deviation of the noise, whose part is taken off the distance of "
-                       "patches; at most 8 h"),
+                       "patches; at most 8 h; auto: that of the picture"),
     TAMIS_PARAM(nlmeans, color, .def = TAMIS_NLMEANS_JOINT, .max = TAMIS_NLMEANS_SEPARATE,
                 .choices = color_names, .unit = "",
                 .doc = "one weight for all channels, from all of them or from luma, or each "
@@ -386,6 +387,31 @@ static tamis_status plan(tamis_node *node)
     return TAMIS_OK;
 }
 
+/* h by the noise: the best of a search on real pictures (bench/denoise.py). Little noise wants more
+ * than its share, for then most of what differs is picture, which the weights judge well. */
+static double strength(double noise, double range, int told)
+{
+    double levels = noise / range * 255;
+    double factor = told ? 0.7 - 0.01 * fmax(0, levels - 20) : 1.1 - 0.0075 * fmax(0, levels - 10);
+    return noise * fmax(told ? 0.4 : 0.8, factor);
+}
+
+static void choose(const tamis_picture *picture, void *open)
+{
+    nlmeans *n = open;
+    double noise = n->color == TAMIS_NLMEANS_LUMA ? tamis_priv_picture_luma_sigma(picture)
+                                                  : tamis_priv_picture_sigma(picture);
+    if (tamis_priv_value_is_auto(n->sigma))
+        n->sigma = (tamis_value){.value = tamis_priv_picture_round(noise)};
+    double told = tamis_value_resolve(n->sigma, picture->format.type);
+    double least = told / MAX_SIGMA;
+    if (tamis_priv_value_is_auto(n->h)) {
+        double h = tamis_priv_picture_round(
+            strength(noise, tamis_type_range(picture->format.type), told > 0));
+        n->h = (tamis_value){.value = fmax(least, h)};
+    }
+}
+
 extern const tamis_filter tamis_priv_filter_nlmeans;
 const tamis_filter tamis_priv_filter_nlmeans = {
     .name = "nlmeans",
@@ -396,4 +422,5 @@ const tamis_filter tamis_priv_filter_nlmeans = {
     .max_inputs = 1,
     .plan = plan,
     .kernels = kernels,
+    .choose = choose,
 };

@@ -19,6 +19,11 @@
  * = 0.6 s is best for sigma = s up to 25 and half that for more. sigma is at most 8 h. h = 0
  * returns the picture as it is.
  *
+ * sigma=auto takes the standard deviation of the noise from the picture (tamis/estimate.h;
+ * color=luma that of luma). h=auto follows from it: with sigma 0.7 of it, falling to 0.4 from 20 to
+ * 50 levels of 8 bits; without sigma 1.1 of it, falling to 0.8 from 10 to 50: the best of a search
+ * on real pictures. Where there is no noise nothing changes.
+ *
  * The same strength elsewhere, for values of 8 bits and windows of 21 and 7:
  *     here          h=20:search=21:patch=7
  *     OpenCV        fastNlMeansDenoising(h=20, templateWindowSize=7, searchWindowSize=21): the

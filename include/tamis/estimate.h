@@ -51,6 +51,30 @@ TAMIS_API tamis_status tamis_noise_estimate_parts(tamis_ctx *ctx, tamis_format f
                                                   size_t max_bytes,
                                                   tamis_noise noise[TAMIS_MAX_CHANNELS]);
 
+/* Whether anything in the chain has to be chosen from a picture: a parameter that is "auto" where
+ * its row says `automatic`, or a filter that stands for others, as denoise does. */
+TAMIS_API int tamis_graph_is_open(const tamis_graph *graph);
+
+/* Makes a chain in which everything is chosen, for one picture; without anything to choose, a copy.
+ * What concerns a filter is chosen from the picture that comes to it, which the filters before it
+ * have made of `image`. What each filter looks at is on its page. Of options cancel counts, and
+ * guide where the chain's first filter takes one and comes before others that are open. The picture
+ * must be in host memory. The caller owns *out; on failure it is NULL.
+ * Errors: ARGUMENT, CANCELED, those of tamis_plan_create() and tamis_plan_run(). Thread-safe as
+ * long as nobody changes the graph. */
+TAMIS_API tamis_status tamis_graph_resolve(tamis_ctx *ctx, const tamis_graph *graph,
+                                           const tamis_image *image,
+                                           const tamis_run_options *options, tamis_graph **out);
+
+/* The same for a picture that comes part by part. What is chosen differs from the above only for
+ * slopes of pictures beyond 16 million pixels, of which not all rows are counted. max_bytes bounds
+ * the memory for parts where filters need no more of the picture for a few rows; 0 = 64 MB. */
+TAMIS_API tamis_status tamis_graph_resolve_parts(tamis_ctx *ctx, const tamis_graph *graph,
+                                                 tamis_format format, int32_t w, int32_t h,
+                                                 const tamis_part_source *source, size_t max_bytes,
+                                                 const tamis_run_options *options,
+                                                 tamis_graph **out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -65,6 +65,9 @@ typedef enum tamis_param_type {
     TAMIS_PARAM_MATRIX   /* tamis_matrix; the default is a name */
 } tamis_param_type;
 
+/* What stands in a field whose value is to be chosen from a picture. */
+#define TAMIS_AUTO (-1)
+
 /* One parameter of a filter. */
 typedef struct tamis_param {
     const char *name; /* the field's name, also the key in chains and on the command line */
@@ -86,6 +89,9 @@ typedef struct tamis_param {
     int least, most;            /* NUMBERS: how many may be given */
     int scales;                 /* TAMIS_SCALES_*: how it follows the size of the picture */
     int outside;                /* 1: a VALUE that stands for what is outside the picture */
+    int automatic;              /* INT, DOUBLE, SIZE, VALUE: 1 where "auto" may be given, too. The
+                                   value, TAMIS_AUTO (for SIZE both), then has to be chosen from a
+                                   picture before there is a plan: see tamis_graph_resolve() */
 } tamis_param;
 
 /* Pixels of a picture become fewer when it is shrunk, or when a plane has fewer samples than

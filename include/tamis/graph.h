@@ -187,8 +187,9 @@ TAMIS_API tamis_status tamis_plan_run_many(const tamis_plan *plan, const tamis_i
                                            const tamis_image *dsts, size_t count,
                                            const tamis_run_options *options);
 
-/* One filter on one image: plans, runs and frees. params NULL = defaults. dst has the format and
- * size of the result. Errors: as tamis_plan_create() and tamis_plan_run(). */
+/* One filter on one image: chooses what is "auto" (see tamis_graph_resolve()), plans, runs and
+ * frees. params NULL = defaults. dst has the format and size of the result. Errors: as these
+ * functions. */
 TAMIS_API tamis_status tamis_filter_run(tamis_ctx *ctx, const tamis_filter *filter,
                                         const void *params, const tamis_image *src,
                                         const tamis_image *dst);

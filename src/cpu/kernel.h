@@ -183,6 +183,8 @@ static inline int tamis_priv_node_pitch(const tamis_node *node, int down)
 /* Zeroed memory, aligned to 64 bytes, that lives as long as the plan; NULL when out of memory. */
 void *tamis_priv_node_alloc(tamis_node *node, size_t size);
 
+struct tamis_picture;
+
 struct tamis_filter {
     const char *name;
     const char *brief;
@@ -196,6 +198,16 @@ struct tamis_filter {
      * range. Ranges of single parameters have already been checked against the table. */
     tamis_status (*plan)(tamis_node *node);
     const tamis_kernel *const *kernels; /* tables, best first, ended by NULL */
+    /* For filters that have automatic parameters; see cpu/picture.h. measure() may write a chain
+     * whose result is to be counted in a histogram; NULL: noise is all that is looked at. choose()
+     * gives a value to every parameter that waits for one. */
+    void (*measure)(const void *params, char *chain, size_t size);
+    void (*choose)(const struct tamis_picture *picture, void *params);
+    /* For a filter that stands for others, and has neither plan nor kernels: writes chain number
+     * index = 0, 1, ... of those that may take its place for a picture; 0 where there are no more.
+     * The engine takes the one that promises the least error. */
+    int (*expand)(const struct tamis_picture *picture, const void *params, int index, char *chain,
+                  size_t size);
 };
 
 /* A row of a parameter table. The type follows from the field, so that the two cannot disagree. */

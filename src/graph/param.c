@@ -101,10 +101,27 @@ static tamis_status unknown_name(tamis_ctx *ctx, const tamis_filter *filter, con
                            filter->name, name, list);
 }
 
-/* "auto": a default that no number the user may give can be confused with. */
+/* "auto": a default that no number the user may give can be confused with, or to be chosen from a
+ * picture. */
 static int has_auto(const tamis_param *p)
 {
-    return p->type == TAMIS_PARAM_NUMBERS || (!p->words && (p->def < p->min || p->def > p->max));
+    return p->automatic || p->type == TAMIS_PARAM_NUMBERS ||
+           (!p->words && (p->def < p->min || p->def > p->max));
+}
+
+static double auto_number(const tamis_param *p)
+{
+    return p->automatic ? TAMIS_AUTO : p->def;
+}
+
+static int is_auto(const tamis_param *p, struct number n)
+{
+    return has_auto(p) && n.a == auto_number(p) && (p->type != TAMIS_PARAM_SIZE || n.b == n.a);
+}
+
+int tamis_priv_param_unresolved(const tamis_param *p, const void *params)
+{
+    return p->automatic && is_auto(p, load(p, params));
 }
 
 /* The word that stands for the size n; NULL when it is a size in numbers. */
@@ -281,7 +298,7 @@ tamis_status tamis_filter_set(tamis_ctx *ctx, const tamis_filter *filter, void *
         return ok ? TAMIS_OK : refuse(ctx, filter, p, text);
     }
     if (has_auto(p) && strcmp(text, "auto") == 0)
-        n = (struct number){p->def, p->def, p->percent};
+        n = (struct number){auto_number(p), auto_number(p), p->automatic ? 0 : p->percent};
     else if (!read_value(p, text, &n) || !in_range(p, n))
         return refuse(ctx, filter, p, text);
     store(p, params, n);
@@ -324,7 +341,7 @@ static void print_number(const tamis_param *p, struct number n, char *buf, size_
             tamis_priv_number_print(buf, size, "%.0f", n.a);
         return;
     }
-    if (has_auto(p) && n.a == p->def) {
+    if (is_auto(p, n)) {
         snprintf(buf, size, "auto");
         return;
     }
@@ -360,7 +377,7 @@ tamis_status tamis_filter_check(tamis_ctx *ctx, const tamis_filter *filter, cons
             return refuse(ctx, filter, p, text);
         }
         struct number n = load(p, params);
-        if (!in_range(p, n) && !(has_auto(p) && n.a == p->def)) {
+        if (!in_range(p, n) && !is_auto(p, n)) {
             char text[64];
             print_number(p, n, text, sizeof text);
             return refuse(ctx, filter, p, text);

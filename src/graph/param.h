@@ -12,6 +12,9 @@ int tamis_priv_param_number(const char **text, double *out);
 /* Prints the fewest digits that read back as the same number. */
 void tamis_priv_param_digits(double v, char *buf, size_t size);
 
+/* Whether the parameter waits to be chosen from a picture. */
+int tamis_priv_param_unresolved(const tamis_param *p, const void *params);
+
 /* MATRIX: from text, checked against the row, and to text; the length as snprintf() gives it. */
 int tamis_priv_matrix_read(const tamis_param *p, const char *text, tamis_matrix *out);
 int tamis_priv_matrix_ok(const tamis_param *p, const tamis_matrix *m);

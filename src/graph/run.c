@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Running a plan: one segment after the other, each by the pool, tile by tile. */
 #include <stdint.h>
+#include <tamis/estimate.h>
 
 #include "core/ctx.h"
 #include "graph/device.h"
@@ -479,16 +480,19 @@ tamis_status tamis_plan_run_many(const tamis_plan *plan, const tamis_image *srcs
 tamis_status tamis_filter_run(tamis_ctx *ctx, const tamis_filter *filter, const void *params,
                               const tamis_image *src, const tamis_image *dst)
 {
-    tamis_graph *graph = NULL;
+    tamis_graph *graph = NULL, *chosen = NULL;
     tamis_plan *plan = NULL;
     TAMIS_TRY(tamis_image_check(ctx, src));
     TAMIS_TRY(tamis_graph_create(ctx, &graph));
     tamis_status status = tamis_graph_add(graph, filter, params);
     if (status == TAMIS_OK)
-        status = tamis_plan_create(ctx, graph, src->format, src->w, src->h, NULL, &plan);
+        status = tamis_graph_resolve(ctx, graph, src, NULL, &chosen);
+    if (status == TAMIS_OK)
+        status = tamis_plan_create(ctx, chosen, src->format, src->w, src->h, NULL, &plan);
     if (status == TAMIS_OK)
         status = tamis_plan_run(plan, src, dst, NULL);
     tamis_plan_free(&plan);
+    tamis_graph_free(&chosen);
     tamis_graph_free(&graph);
     return status;
 }

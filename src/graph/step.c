@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/ctx.h"
+#include "graph/param.h"
 #include "graph/plan.h"
 
 tamis_box tamis_priv_step_need(const tamis_step *step, tamis_rect part)
@@ -224,12 +225,30 @@ static void preset(tamis_plan *plan, tamis_step *s, int k)
     }
 }
 
+/* What depends on a picture must have been chosen. */
+static tamis_status check_resolved(tamis_ctx *ctx, const tamis_filter *filter, const void *params)
+{
+    if (filter->expand)
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
+                               "%s stands for filters that are chosen from a picture: give one, or "
+                               "call tamis_graph_resolve()",
+                               filter->name);
+    for (int i = 0; i < filter->param_count; i++)
+        if (tamis_priv_param_unresolved(&filter->params[i], params))
+            return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
+                                   "%s: %s = auto is chosen from a picture: give one, or a number, "
+                                   "or call tamis_graph_resolve()",
+                                   filter->name, filter->params[i].name);
+    return TAMIS_OK;
+}
+
 tamis_status tamis_priv_step_make(tamis_plan *plan, int k, const tamis_filter *filter,
                                   const void *params, const char *only)
 {
     tamis_step *s = &plan->steps[k];
     s->filter = filter;
     TAMIS_TRY(tamis_filter_check(plan->ctx, filter, params));
+    TAMIS_TRY(check_resolved(plan->ctx, filter, params));
     s->params = tamis_priv_plan_alloc(plan, filter->params_size);
     if (!s->params)
         return tamis_priv_fail(plan->ctx, TAMIS_ERR_MEMORY, "plan: no memory");

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is kept of a picture: depth, pages, metadata; guides and headerless samples."""
+import json
+import os
 import struct
 import zlib
 
@@ -71,6 +73,31 @@ class Depth(Case):
         page = self.json("estimate", "photons.png")["files"][0]["pages"][0]
         self.assertAlmostEqual(page["slope"][0], 255 / 400, delta=0.06)
         self.assertLess(page["impulses"][0], 0.002)
+
+    def test_what_is_chosen_is_told(self):
+        self.write("flat.png", png_bytes(200, 160, 1, [bytes([128]) * 200] * 160))
+        self.tamis("noise", "flat.png", "-o", "a.png", "--sigma", "12")
+        self.tamis("noise", "flat.png", "-o", "b.png", "--sigma", "4")
+        os.mkdir(self.path("out"))
+        got = self.json("bilateral", "a.png", "b.png", "-o", "out/", "--sigma-color", "auto",
+                        "--manifest", "m.jsonl")
+        self.assertEqual(got["chain"], "bilateral=sigma_color=auto")
+        chosen = [float(f["chain"].split("=")[-1]) for f in got["files"]]
+        self.assertAlmostEqual(chosen[0], 24, delta=1.5)
+        self.assertAlmostEqual(chosen[1], 8, delta=0.6)
+        lines = [json.loads(line) for line in self.read("m.jsonl").decode().splitlines()]
+        told = {os.path.basename(n["input"]): n["chosen"] for n in lines if "chosen" in n}
+        self.assertEqual(told, {"a.png": got["files"][0]["chain"],
+                                "b.png": got["files"][1]["chain"]})
+        self.tamis("bilateral", "a.png", "-o", "given.png", "--sigma-color", str(chosen[0]))
+        self.tamis("compare", "given.png", "out/a.png", "--max-abs", "0")
+        self.assertIn(got["files"][0]["chain"],
+                      self.tamis("run", "bilateral=sigma_color=auto", "a.png", "-o", "c.png",
+                                 "-v").err)
+        self.assertTrue(self.tamis("explain", "bilateral=sigma_color=auto", "a.png").text
+                        .startswith(got["files"][0]["chain"] + "\n"))
+        self.assertIn("chosen from a picture",
+                      self.tamis("explain", "bilateral=sigma_color=auto", code=2).err)
 
     def test_alpha_does_not_bleed(self):
         red_outside = [bytes([255, 0, 0, 0]) * 2 + bytes([255, 255, 255, 255]) * 2] * 4

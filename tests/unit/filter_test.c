@@ -326,6 +326,20 @@ static void check_rejects(each *e)
         (void)state;                                                                               \
         for_each_param(fn);                                                                        \
     }
+/* The word is a value of its own, which is printed and read back, and no number stands for it. */
+static void from_picture(each *e)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%d", TAMIS_AUTO);
+    refuse(e, text);
+    accept(e, "auto");
+    tamis_filter_get(e->filter, e->params, e->param->name, text, sizeof text);
+    assert_string_equal(text, "auto");
+    assert_int_equal(tamis_filter_check(e->ctx, e->filter, e->params), TAMIS_OK);
+    assert_true(e->param->min > TAMIS_AUTO);
+    assert_false(e->param->words || e->param->choices);
+}
+
 static void automatic(each *e)
 {
     char text[128];
@@ -334,6 +348,10 @@ static void automatic(each *e)
     for (int i = 0; e->param->choices && e->param->choices[i]; i++)
         if (strcmp(e->param->choices[i], "auto") == 0)
             return; /* a choice of that name */
+    if (e->param->automatic) {
+        from_picture(e);
+        return;
+    }
     if (!has_auto(e->param)) {
         refuse(e, "auto");
         return;

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a filter may know of a picture to choose parameters by. */
+#ifndef TAMIS_CPU_PICTURE_H
+#define TAMIS_CPU_PICTURE_H
+
+#include <tamis/estimate.h>
+
+#include "core/number.h"
+
+/* How often values of each size occur; see graph/histogram.h. */
+typedef struct tamis_histogram tamis_histogram;
+/* The size that a share (0 .. 1) of the values other than 0 do not exceed; 0 when there is none. */
+double tamis_priv_histogram_quantile(const tamis_histogram *histogram, double share);
+
+/* The picture that comes to a filter, for parameters that are chosen from it. */
+typedef struct tamis_picture {
+    tamis_format format;
+    int32_t w, h;
+    int colors; /* channels without alpha */
+    tamis_noise noise[TAMIS_MAX_CHANNELS];
+    const tamis_histogram *histogram; /* of the result of what measure() asked for */
+} tamis_picture;
+
+/* Standard deviation of the noise: of all colors taken together, and of their luma. */
+double tamis_priv_picture_sigma(const tamis_picture *picture);
+double tamis_priv_picture_luma_sigma(const tamis_picture *picture);
+/* The largest share of impulses of a channel. */
+double tamis_priv_picture_impulses(const tamis_picture *picture);
+
+/* Four digits: no more are known, and people read them. */
+double tamis_priv_picture_round(double v);
+
+/* Whether a value waits to be chosen. */
+static inline int tamis_priv_value_is_auto(tamis_value value)
+{
+    return value.value == TAMIS_AUTO;
+}
+
+#endif
