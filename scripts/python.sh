@@ -8,14 +8,14 @@ build=${1:-build}
 venv=$build/venv
 pip="$venv/bin/python -m pip --disable-pip-version-check -q"
 python3 -m venv --clear "$venv"
-$pip install pytest numpy 'dask[array]' distributed zarr
+$pip install pytest numpy 'dask[array]' distributed zarr pydicom astropy av
 cmake -S . -B "$build" -DTAMIS_PYTHON=ON -DPython3_EXECUTABLE="$(command -v python3)" >/dev/null
 cmake --build "$build" --target tamis_python tamis_python_files tamis tamis_command >"$build/python.log" 2>&1 ||
     { cat "$build/python.log"; exit 1; }
 TAMIS_BUILD=$(cd "$build" && pwd)
 TAMIS_EMULATED=$TAMIS_BUILD/tests/tamis_cuda_emulated.so # where the tests are built
 export TAMIS_BUILD TAMIS_EMULATED
-PYTHONPATH=$build/python "$venv/bin/python" -B -m pytest -q -p no:cacheprovider python/tests
+PYTHONPATH=$TAMIS_BUILD/python "$venv/bin/python" -B -m pytest -q -p no:cacheprovider python/tests
 
 $pip install . --config-settings=build-dir="$build/wheel" \
     --config-settings=cmake.define.TAMIS_SIMD=OFF \
