@@ -254,13 +254,16 @@ void tamis_priv_av_demux_rest(tamis_av_reader *r)
 
 int tamis_priv_av_demux_seek(tamis_av_reader *r, int64_t time)
 {
-    if (!(r->bytes.io->seekable & AVIO_SEEKABLE_NORMAL) ||
-        av_seek_frame(r->format, r->stream->index, time, AVSEEK_FLAG_BACKWARD) < 0)
+    /* Bare streams of a codec have no times: their frames are counted from the first. */
+    if (r->stream->start_time == AV_NOPTS_VALUE || !(r->bytes.io->seekable & AVIO_SEEKABLE_NORMAL))
         return 0;
+    int error = av_seek_frame(r->format, r->stream->index, time, AVSEEK_FLAG_BACKWARD);
+    if (error < 0) /* looking for an index may have read all of it */
+        av_seek_frame(r->format, -1, 0, AVSEEK_FLAG_BYTE);
     avcodec_flush_buffers(r->codec);
     tamis_priv_av_tap_clear(&r->tap);
     r->drained = r->ended = 0;
     r->broken = 0;
     r->last = AV_NOPTS_VALUE;
-    return 1;
+    return error >= 0;
 }

@@ -203,6 +203,33 @@ static void test_a_range_has_the_same_samples(void **state)
                      video_hash(io_path("b.mkv"), NULL, NULL, NULL));
 }
 
+/* Where a range is sought by an index, by looking, or not at all. */
+static void test_ranges_in_other_containers(void **state)
+{
+    static const char *const files[] = {"a.ts", "a.mp4", "a.flv", "a.h264"};
+    tamis_video_write_options lossless = {.codec = "ffv1", .overwrite = 1};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        char command[256];
+        double all[256];
+        int n;
+        snprintf(command, sizeof command,
+                 "-f lavfi -i testsrc2=s=64x48:r=25:d=3 -c:v libx264 -preset veryfast -g 20 %s",
+                 files[i]);
+        video_ffmpeg(command);
+        video_hash(io_path(files[i]), &n, all, NULL);
+        assert_int_equal(n, 75);
+        tamis_video_read_options counted = {.first = 52, .count = 9};
+        tamis_video_read_options sought = {.start = all[52], .count = 9};
+        assert_int_equal(
+            video_copy(io_path(files[i]), io_path("c.mkv"), &counted, &lossless, NULL, NULL), 9);
+        assert_int_equal(
+            video_copy(io_path(files[i]), io_path("s.mkv"), &sought, &lossless, NULL, NULL), 9);
+        assert_int_equal(video_hash(io_path("c.mkv"), NULL, NULL, NULL),
+                         video_hash(io_path("s.mkv"), NULL, NULL, NULL));
+    }
+}
+
 /* Sound that starts a little before the pictures stays where it is, copy after copy. */
 static void test_sound_does_not_wander(void **state)
 {
@@ -245,6 +272,7 @@ int main(void)
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_a_range_has_the_same_samples),
         cmocka_unit_test(test_sound_does_not_wander),
+        cmocka_unit_test(test_ranges_in_other_containers),
         cmocka_unit_test(test_pipes),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
