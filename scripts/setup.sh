@@ -7,8 +7,8 @@ set -eu
 want="gcc g++ cmake ninja-build pkg-config libpng-dev libjpeg-dev libtiff-dev libjansson-dev"
 video="libavformat-dev libavcodec-dev libswscale-dev"
 [ "${1:-}" = video ] && want="$want $video"
-[ "${1:-}" = test ] && want="$want libcmocka-dev python3 clang-format locales $video ffmpeg"
-[ "${1:-}" = ci ] && want="$want libcmocka-dev python3 clang clang-format locales libclang-rt-14-dev \
+[ "${1:-}" = test ] && want="$want libcmocka-dev libmicrohttpd-dev python3 clang-format locales $video ffmpeg"
+[ "${1:-}" = ci ] && want="$want libcmocka-dev libmicrohttpd-dev python3 clang clang-format locales libclang-rt-14-dev \
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross $video ffmpeg"
 [ "${1:-}" = python ] && want="$want python3-dev python3-venv"
 

@@ -20,7 +20,7 @@ static json_t *json_kernels(const tamis_filter *filter)
     return list;
 }
 
-static json_t *json_filter(const tamis_filter *filter)
+json_t *tool_json_filter(const tamis_filter *filter)
 {
     int count;
     const tamis_param *params = tamis_filter_params(filter, &count);
@@ -40,7 +40,7 @@ static int list_json(tool *t)
 {
     json_t *o = tool_json_new(t), *list = json_array();
     for (int i = 0; i < tamis_filter_count(); i++)
-        json_array_append_new(list, json_filter(tamis_filter_at(i)));
+        json_array_append_new(list, tool_json_filter(tamis_filter_at(i)));
     json_object_set_new(o, "filters", list);
     return tool_json_print(t, o);
 }

@@ -19,7 +19,7 @@ struct tool_index {
     const tool_files *files;
     json_t *entries;
     size_t shown;     /* files with pictures, asked for; atomic */
-    tool_report only; /* of the only file; its texts are not kept */
+    tool_report only; /* of the only file; of its texts the chain is kept */
 };
 
 static int check_file(tool *t, const tool_file *file)
@@ -61,6 +61,7 @@ void tool_index_close(tool_index **index)
     if (!*index)
         return;
     json_decref((*index)->entries);
+    free((*index)->only.chain);
     free(*index);
     *index = NULL;
 }
@@ -169,7 +170,9 @@ void tool_index_add(tool_index *index, const tool_file *file, const tool_report 
     static const char *const outcomes[] = {"done", "skipped", "planned", "failed"};
     if (!index)
         return;
+    free(index->only.chain);
     index->only = *r;
+    index->only.chain = r->chain ? tool_copy_text(r->chain) : NULL;
     json_t *o = r->entry ? json_incref(r->entry) : json_object();
     json_object_set_new(o, "input", tool_json_text(file->in));
     json_object_set_new(o, "output", tool_json_text(file->out));
@@ -219,14 +222,23 @@ int tool_index_write(tool_index *index)
     const tool_file *file = &index->files->items[0];
     if (index->only.outcome == TOOL_FAILED || json_array_size(index->entries) == 0)
         return TOOL_OK; /* which has been said */
-    if (index->only.outcome != TOOL_DONE) {
-        tool_note(t, "%s: no report: nothing was filtered", t->options.report);
+    if (index->only.outcome != TOOL_DONE || index->only.is_video) {
+        tool_note(t, "%s: no report: %s", t->options.report,
+                  index->only.is_video ? "it is for pictures" : "nothing was filtered");
         return TOOL_OK;
     }
+    /* With what was chosen for the file, where the chain says auto. */
+    tamis_graph *chosen = NULL;
+    tamis_status status =
+        index->only.chain ? tamis_graph_parse(t->ctx, index->only.chain, &chosen) : TAMIS_OK;
+    if (status)
+        return tool_fail(t, status);
     tool_story story = {.before = file->in,
                         .after = file->out,
                         .original = t->options.original,
-                        .graph = index->graph,
+                        .graph = chosen ? chosen : index->graph,
                         .run = &index->only};
-    return tool_report_write(t, t->options.report, &story, NULL);
+    int code = tool_report_write(t, t->options.report, &story, NULL);
+    tamis_graph_free(&chosen);
+    return code;
 }

@@ -32,6 +32,8 @@ json_t *tool_json_shape(int32_t w, int32_t h, tamis_format format);
 /* The filters of a chain, each with all its parameters as they are set. */
 json_t *tool_json_steps(const tamis_graph *graph);
 
+/* A filter with its parameters and kernels. */
+json_t *tool_json_filter(const tamis_filter *filter);
 /* A parameter row as an object. */
 json_t *tool_json_param(const tamis_param *param);
 

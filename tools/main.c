@@ -31,6 +31,8 @@ const tool_command tool_commands[] = {
      COMPUTE | TOOL_GROUP_READ | TOOL_GROUP_COMPARE, cmd_compare},
     {"report", "show two pictures, or a bench's JSON, in an HTML file", "BEFORE AFTER -o OUT", 2,
      COMPUTE | TOOL_GROUP_REPORT, cmd_report},
+    {"serve", "try filters on pictures in a browser of this machine", "[FILE|FOLDER]", 1,
+     COMPUTE | TOOL_GROUP_READ | TOOL_GROUP_DEVICE | TOOL_GROUP_SERVE, cmd_serve},
     {"noise", "add noise to a picture", "IN -o OUT", 1, PICTURES | TOOL_GROUP_NOISE, cmd_noise},
     {"verify", "check the kernels of this CPU and GPU against the C reference", "", 0,
      COMPUTE | TOOL_GROUP_SHAPE | TOOL_GROUP_MEASURE | TOOL_GROUP_DEVICE, cmd_verify},
@@ -104,7 +106,8 @@ static void ignore_closed_pipes(const tool_command *command)
 {
     struct sigaction action = {.sa_handler = SIG_IGN};
     sigemptyset(&action.sa_mask);
-    if (command->groups & (TOOL_GROUP_WRITE | TOOL_GROUP_COMPARE | TOOL_GROUP_REPORT))
+    if (command->groups &
+        (TOOL_GROUP_WRITE | TOOL_GROUP_COMPARE | TOOL_GROUP_REPORT | TOOL_GROUP_SERVE))
         sigaction(SIGPIPE, &action, NULL);
 }
 
@@ -198,7 +201,7 @@ int main(int argc, char **argv)
     int lost = ferror(stdout); /* what was written earlier */
     if ((fflush(stdout) != 0 || lost) && code == TOOL_OK)
         code = tool_output_failed(&t, "cannot write to standard output");
-    if (tool_canceled()) {
+    if (tool_canceled() && t.command && t.command->run != cmd_serve) { /* which ends that way */
         tool_error(&t, "interrupted");
         code = TOOL_INTERRUPTED;
     }

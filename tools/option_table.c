@@ -146,6 +146,13 @@ const tool_option tool_option_table[] = {
     OPTION(min_ssim, .kind = TOOL_NUMBER, .min = -1, .max = 1, .arg = "X",
            .groups = TOOL_GROUP_COMPARE, .doc = "fail when the SSIM is lower"),
 
+    OPTION(port, .kind = TOOL_INT, .min = 1, .max = 65535, .arg = "N", .groups = TOOL_GROUP_SERVE,
+           .doc = "port to listen on; default: one that is free"),
+    OPTION(open, .kind = TOOL_FLAG, .groups = TOOL_GROUP_SERVE,
+           .doc = "open the page in the desktop's browser"),
+    OPTION(max_upload, .kind = TOOL_BYTES, .def = "256M", .arg = "SIZE", .groups = TOOL_GROUP_SERVE,
+           .doc = "largest picture that is taken from a browser"),
+
     OPTION(kind, .kind = TOOL_CHOICE, .choices = tool_noise_names, .def = "gaussian",
            .groups = TOOL_GROUP_NOISE, .doc = "kind of noise"),
     OPTION(sigma, .kind = TOOL_TEXT, .def = "10%", .arg = "S", .groups = TOOL_GROUP_NOISE,

@@ -21,7 +21,8 @@ enum {
     TOOL_GROUP_JSON = 1 << 11,
     TOOL_GROUP_REPORT = 1 << 12,
     TOOL_GROUP_DEVICE = 1 << 13, /* commands that may work on a GPU */
-    TOOL_GROUP_RESULT = 1 << 14  /* no commands: what the bytes of results depend on */
+    TOOL_GROUP_SERVE = 1 << 15,
+    TOOL_GROUP_RESULT = 1 << 14 /* no commands: what the bytes of results depend on */
 };
 
 enum { TOOL_TABLE_FILTERS, TOOL_TABLE_PUBLISHED };
@@ -59,6 +60,9 @@ typedef struct tool_options {
     const char *diff;
     double diff_gain, peak;
     double max_abs, max_mse, min_psnr, min_ssim; /* NaN = no threshold */
+
+    int port, open;
+    size_t max_upload;
 
     int kind; /* TOOL_NOISE_* */
     const char *sigma;

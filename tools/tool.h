@@ -149,6 +149,7 @@ int cmd_help(tool *t);
 int cmd_info(tool *t);
 int cmd_compare(tool *t);
 int cmd_report(tool *t);
+int cmd_serve(tool *t);
 int cmd_noise(tool *t);
 int cmd_verify(tool *t);
 int cmd_bench(tool *t);

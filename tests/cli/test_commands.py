@@ -11,7 +11,7 @@ import unittest
 
 from support import TAMIS, Case, pattern, pgm_bytes, png_bytes, read_pgm
 
-COMMANDS = ["run", "explain", "list", "help", "info", "estimate", "compare", "report", "noise",
+COMMANDS = ["run", "explain", "list", "help", "info", "estimate", "compare", "report", "serve", "noise",
             "verify", "bench", "doctor", "docs", "man", "completion", "version"]
 
 

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reports and the live page in headless Chromium: pages.py PATH-OF-TAMIS [FOLDER-FOR-SCREENSHOTS]
+
+Needs Debian's chromium and Playwright from PyPI (pip install playwright); status 77 without.
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TAMIS = os.path.abspath(sys.argv[1])
+SHOTS = sys.argv[2] if len(sys.argv) > 2 else None
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+try:
+    from playwright.sync_api import sync_playwright
+except ImportError:
+    sync_playwright = None
+if not CHROMIUM or not sync_playwright:
+    print("skipped: %s was not found" % ("chromium" if not CHROMIUM else "Playwright (pip install playwright)"))
+    sys.exit(77)
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CHAIN = "bilateral=sigma_space=1.5:sigma_color=50"
+problems = []
+
+
+def check(ok, what):
+    if not ok or not what.startswith("console"):
+        print(("ok    " if ok else "FAILED") + " " + what)
+    if not ok:
+        problems.append(what)
+
+
+def tamis(*args, code=0):
+    run = subprocess.run([TAMIS, *args], capture_output=True, check=False)
+    assert run.returncode == code, (args, run.stderr)
+    return run.stdout
+
+
+def watch(page):
+    """Nothing may go wrong or leave this machine."""
+    page.on("pageerror", lambda e: check(False, "script: %s" % e))
+    page.on("console", lambda m: check(m.type != "error" or "409" in m.text or "422" in m.text, "console: " + m.text))
+    page.on("request", lambda r: check(r.url.startswith(("file:", "data:", "blob:", "http://127.0.0.1:")),
+                                       "request: " + r.url[:80])
+            if not r.url.startswith(("file:", "data:", "blob:", "http://127.0.0.1:")) else None)
+
+
+def shots(browser, url, name, prepare=None):
+    if not SHOTS:
+        return
+    for look, size, scheme in (("light", (1280, 900), "light"), ("dark", (1280, 900), "dark"),
+                               ("phone", (390, 844), "light")):
+        context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme,
+                                      device_scale_factor=1 if size[0] > 400 else 2)
+        page = context.new_page()
+        page.goto(url)
+        page.wait_for_timeout(1500)
+        if prepare:
+            prepare(page)
+        page.screenshot(path="%s/%s_%s.png" % (SHOTS, name, look), full_page=True)
+        context.close()
+
+
+def wait(page, function, argument=None):
+    """Playwright's own way of waiting needs eval(), which the pages forbid."""
+    deadline = time.monotonic() + 60
+    while not page.evaluate(function, argument):
+        assert time.monotonic() < deadline, (function, argument)
+        page.wait_for_timeout(30)
+
+
+def drag(page, x0, y0, x1, y1):
+    page.mouse.move(x0, y0)
+    page.mouse.down()
+    page.mouse.move((x0 + x1) / 2, (y0 + y1) / 2)
+    page.mouse.move(x1, y1)
+    page.mouse.up()
+
+
+def test_report(browser, folder):
+    noisy, clean = ROOT + "/demo/portrait_noisy.png", ROOT + "/demo/portrait.png"
+    out, html = folder + "/out.png", folder + "/report.html"
+    tamis("run", CHAIN, noisy, "-o", out, "--report", html, "--original", clean)
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    watch(page)
+    page.goto("file://" + html)
+    page.wait_for_selector(".world canvas")
+    # Values are those of the JSON, which are those of tamis compare.
+    want = json.loads(tamis("compare", clean, out, "--json"))
+    data = page.evaluate("window.tamis.data")
+    got = [c for c in data["comparisons"] if c["sides"] == ["original", "after"]][0]
+    check(got["psnr"] == want["psnr"] and got["ssim"] == want["ssim"], "PSNR and SSIM are those of compare")
+    check("%.2f" % want["psnr"] in page.inner_text("dl.figures"), "PSNR is shown")
+    check(CHAIN in page.inner_text("main"), "the chain is shown")
+    # The slider: mouse, keys.
+    slider = page.get_by_role("slider", name="Divider between the two pictures")
+    now = lambda: int(slider.get_attribute("aria-valuenow"))
+    box = page.locator(".stage").bounding_box()
+    middle = box["y"] + box["height"] / 2
+    check(now() == 50, "the divider begins in the middle")
+    drag(page, box["x"] + box["width"] / 2, middle, box["x"] + box["width"] / 4, middle)
+    check(abs(now() - 25) <= 1, "the mouse moves the divider")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    check(now() in (26, 27, 28), "a key moves the divider")
+    page.keyboard.press("Home")
+    check(now() == 0, "Home moves it to the edge")
+    # Zoom and pan.
+    scale = lambda: page.evaluate("window.tamis.viewer.scale")
+    left = lambda: page.evaluate("window.tamis.viewer.x")
+    before = scale()
+    page.locator(".stage").focus()
+    page.keyboard.press("+")
+    check(scale() > before, "+ zooms")
+    page.mouse.move(box["x"] + box["width"] * .6, middle)
+    page.mouse.wheel(0, -400)
+    check(scale() > 1.5 * before, "the wheel zooms")
+    at = left()
+    drag(page, box["x"] + box["width"] * .6, middle, box["x"] + box["width"] * .4, middle)
+    check(left() > at, "the mouse moves the picture")
+    page.keyboard.press("0")
+    check(abs(scale() - before) < 1e-9, "0 fits")
+    # Maps.
+    page.select_option("#right", "difference")
+    wait(page, "() => document.querySelector('.pane.right .name').textContent === 'Difference'")
+    check(page.locator(".legend").count() == 1, "a map has a legend")
+    page.close()
+    # A finger.
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    watch(page)
+    page.goto("file://" + html)
+    page.wait_for_selector(".world canvas")
+    check(page.evaluate("document.documentElement.scrollWidth") <= 390, "a phone shows all of the width")
+    page.locator(".stage").scroll_into_view_if_needed()
+    box = page.locator(".stage").bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] * .8, box["y"] + box["height"] / 2)
+    value = int(page.locator(".divider").get_attribute("aria-valuenow"))
+    check(abs(value - 80) <= 1, "a finger moves the divider")
+    context.close()
+    shots(browser, "file://" + html, "report")
+
+
+def wait_view(page, chain):
+    """Until what is seen is the result of the chain."""
+    wait(page, "(chain) => window.tamis.state.last && window.tamis.state.last.chain === chain", chain)
+
+
+def seen(page):
+    """Place, size and samples of the newest result."""
+    return page.evaluate("""() => {
+        const part = window.tamis.layers.after.part, n = part.node;
+        const d = n.getContext('2d').getImageData(0, 0, n.width, n.height).data;
+        const rgb = [];
+        for (let i = 0; i < d.length; i += 4) rgb.push(d[i], d[i + 1], d[i + 2]);
+        return {said: part.said, rgb};
+    }""")
+
+
+def test_live(browser, folder):
+    noisy = ROOT + "/demo/portrait_noisy.png"
+    server = subprocess.Popen([TAMIS, "serve", noisy], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    url = server.stdout.readline().decode().strip()
+    if not url:
+        check(b"libmicrohttpd" in server.stderr.read(), "the live page is left out")
+        return
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    watch(page)
+    page.goto(url)
+    # Controls are made from the tables.
+    listed = json.loads(tamis("list", "--json"))["filters"]
+    check([f["name"] for f in page.evaluate("window.tamis.data.filters")] == [f["name"] for f in listed],
+          "the filters are those of tamis list")
+    wait_view(page, "bilateral")
+    page.get_by_label("Filter 1").select_option("gaussian")
+    wait_view(page, "gaussian")
+    page.get_by_role("button", name="One pixel of the picture for one of the screen").click()
+    for value in ("1.5", "4"):
+        slider = page.get_by_label("sigma", exact=True)
+        slider.evaluate("(s, v) => { s.value = v; s.dispatchEvent(new Event('input')); }", value)
+        chain = page.evaluate("window.tamis.chainText()")
+        wait_view(page, chain)
+        page.wait_for_timeout(300)
+        out = folder + "/live.ppm"
+        tamis("run", chain, noisy, "-o", out, "--overwrite")
+        with open(out, "rb") as f:
+            want = f.read()[-512 * 512 * 3:]
+        view = seen(page)
+        s = view["said"]
+        rows = [want[3 * ((s["y"] + y) * 512 + s["x"]):][:3 * s["width"]] for y in range(s["height"])]
+        check(s["whole_width"] == 512 and bytes(view["rgb"]) == b"".join(rows),
+              "%s: the view has the samples that the command writes" % chain)
+        check(chain in page.inner_text("#command"), "the command is shown")
+    count = page.evaluate("window.tamis.state.number")
+    page.wait_for_timeout(500)
+    check(page.evaluate("window.tamis.state.number") == count, "nothing is asked for while nothing changes")
+    with page.expect_download() as download:
+        page.click("#save")
+    tamis("run", chain, noisy, "-o", folder + "/saved.png")
+    with open(folder + "/saved.png", "rb") as a, open(download.value.path(), "rb") as b:
+        check(a.read() == b.read(), "what is saved has the bytes that the command writes")
+    box = page.get_by_label("sigma, exact")
+    box.fill("-3")
+    page.wait_for_selector(".problem")
+    check("sigma" in page.inner_text(".problem"), "a wrong value is explained")
+    box.fill("2")
+    page.wait_for_selector(".problem", state="detached")
+    page.locator("input[type=file]").set_input_files(ROOT + "/demo/portrait.png")
+    wait(page, "() => window.tamis.state.picture && window.tamis.state.picture.name === 'portrait.png'")
+    wait_view(page, "gaussian=sigma=2")
+    check(page.evaluate("window.tamis.state.picture.uploaded"), "a picture is taken from the browser")
+    page.close()
+    shots(browser, url, "live")
+    server.send_signal(signal.SIGINT)
+    check(server.wait(timeout=60) == 0, "Ctrl-C ends it")
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="tamis-browser-")
+    try:
+        with sync_playwright() as p:
+            browser = p.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+            test_report(browser, folder)
+            test_live(browser, folder)
+            browser.close()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print("%d failed" % len(problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

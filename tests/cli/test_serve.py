@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The live page's server: who is let in, what is refused, and that results are those of the command."""
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+import unittest
+import urllib.parse
+
+from support import TAMIS, Case, pattern, png_bytes
+
+
+def has_server():
+    run = subprocess.run([TAMIS, "serve", "missing"], capture_output=True, check=False)
+    return b"libmicrohttpd" not in run.stderr
+
+
+@unittest.skipUnless(has_server(), "built without libmicrohttpd")
+class Serve(Case):
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("tmp"))
+        os.mkdir(self.path("in"))
+        self.write("in/a.png", png_bytes(200, 150, 3, pattern(200, 150, 3)))
+        self.write("secret.png", self.read("in.png"))
+
+    def start(self, *args):
+        surroundings = dict(os.environ, TAMIS_DEVICE="cpu", TMPDIR=self.path("tmp"))
+        self.server = subprocess.Popen([TAMIS, "serve", *args], cwd=self.dir, env=surroundings,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self.stop)
+        url = urllib.parse.urlparse(self.server.stdout.readline().decode().strip())
+        self.assertEqual(url.hostname, "127.0.0.1")
+        self.port, self.token = url.port, url.path.strip("/")
+        self.assertEqual(len(self.token), 32)
+
+    def stop(self):
+        if self.server.poll() is None:
+            self.server.send_signal(signal.SIGINT)
+        _, err = self.server.communicate(timeout=60)
+        if self.server.returncode:
+            print(err.decode("utf-8", "replace"))
+        return self.server.returncode
+
+    def ask(self, path, method="GET", body=None, token=None, **headers):
+        """(status, headers, body); path begins behind the token."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method, "/" + (token or self.token) + path, body, headers)
+            response = connection.getresponse()
+            return response.status, response.headers, response.read()
+        finally:
+            connection.close()
+
+    def query(self, path, **arguments):
+        return self.ask(path + "?" + urllib.parse.urlencode(arguments))
+
+    def view(self, number, client="c", **more):
+        wish = dict(id=0, client=client, number=number, level=0, x0=0, y0=0, x1=1, y1=1, chain="")
+        return self.query("/view", **dict(wish, **more))
+
+    def said(self, answer, status=200):
+        self.assertEqual(answer[0], status, answer[2][:300])
+        return json.loads(answer[2])
+
+    def test_who_is_let_in(self):
+        self.start("in")
+        self.assertEqual(self.ask("/")[0], 200)
+        wrong = ("0" * 32, self.token[:-1], self.token[:-1] + "x", self.token.upper() + "0", "x")
+        for token in wrong:
+            self.assertEqual(self.ask("/", token=token)[0], 403, token)
+            self.assertNotIn(b"a.png", self.ask("/pictures", token=token)[2])
+        for host in ("evil.example:%d" % self.port, "127.0.0.1", "127.0.0.1:1", ""):
+            self.assertEqual(self.ask("/", Host=host)[0], 403, host)
+        self.assertEqual(self.ask("/", Host="localhost:%d" % self.port)[0], 200)
+        self.assertEqual(self.ask("/", Origin="http://evil.example")[0], 403)
+        self.assertEqual(self.ask("/pictures", "DELETE")[0], 405)
+        headers = self.ask("/")[1]
+        self.assertIn("connect-src 'self'", headers["Content-Security-Policy"])
+        self.assertEqual(headers["Referrer-Policy"], "no-referrer")
+
+    def test_paths(self):
+        self.start("in")
+        self.assertEqual([p["name"] for p in self.said(self.ask("/pictures"))], ["a.png"])
+        for path in ("/../secret.png", "/%2e%2e/secret.png", "/in/a.png", "//etc/passwd", "/view/..",
+                     "/picture/0"):
+            self.assertIn(self.ask(path)[0], (403, 404), path)
+        for number in ("1", "-1", "", "0x0", "../secret.png", "99999999999999999999"):
+            status = self.query("/picture", id=number)[0]
+            self.assertIn(status, (400, 404), number)
+        status, _, body = self.view(1, chain="convolve=kernel=@/etc/passwd")
+        self.assertEqual(status, 422)
+        self.assertNotIn(b"root:", body)
+
+    def test_views_are_the_results(self):
+        """The samples of a view are those that the command writes there."""
+        self.start("in/a.png")
+        self.tamis("run", "gaussian=sigma=2,unsharp", "in/a.png", "-o", "want.ppm")
+        want = self.read("want.ppm")[-200 * 150 * 3:]
+        status, headers, body = self.view(1, chain="gaussian=sigma=2,unsharp", x0=.25, y0=.2, x1=.5, y1=.6)
+        self.assertEqual(status, 200, body[:300])
+        said = json.loads(headers["X-View"])
+        self.assertEqual([said[k] for k in ("x", "y", "width", "height")], [50, 30, 50, 60])
+        for y in range(60):
+            for x in (0, 17, 49):
+                at = 3 * ((30 + y) * 200 + 50 + x)
+                got = body[4 * (y * 50 + x):4 * (y * 50 + x) + 4]
+                self.assertEqual(got, want[at:at + 3] + b"\xff")
+        said = json.loads(self.view(2, level=1)[1]["X-View"])
+        self.assertEqual((said["width"], said["height"]), (100, 75))
+
+    def test_saved_are_the_bytes_of_the_command(self):
+        self.start("in/a.png")
+        chain = "median=ksize=3,gaussian=sigma=1.5"
+        for name in ("png", "jpeg", "tiff"):
+            self.tamis("run", chain, "in/a.png", "-o", "want." + name)
+            status, _, body = self.query("/save", id=0, chain=chain, format=name)
+            self.assertEqual((status, body), (200, self.read("want." + name)), name)
+        self.assertEqual(self.query("/save", id=0, chain="", format="../x")[0], 400)
+        self.assertIn("gif", self.said(self.query("/save", id=0, chain="", format="gif"), 422)["error"])
+        self.assertIn("guide", self.said(self.query("/save", id=0, chain="remap", format="png"),
+                                         422)["error"])
+        self.assertEqual(os.listdir(self.path("tmp") + "/" + os.listdir(self.path("tmp"))[0]), [])
+
+    def test_wrong_chains(self):
+        self.start("in/a.png")
+        error = self.said(self.view(1, chain="gaussian=sigma=-3"), 422)["error"]
+        self.assertIn("sigma", error)
+        self.assertIn("nosuch", self.said(self.view(2, chain="nosuch"), 422)["error"])
+        self.assertEqual(self.view(3, level=17)[0], 400)
+        self.assertEqual(self.view(4, level="x", x0="nan", y1="inf")[0], 200)
+        plan = self.said(self.query("/plan", id=0, chain="resize=scale=2"))
+        self.assertEqual(plan["result"]["width"], 400)
+
+    def test_newest_wins(self):
+        self.start("in/a.png")
+        self.assertEqual(self.view(7)[0], 200)
+        self.assertEqual(self.view(6)[0], 409)
+        self.assertEqual(self.view(6, client="d")[0], 200)
+
+    def test_uploads(self):
+        self.start("--max_upload", "100K")
+        self.assertEqual(self.said(self.ask("/pictures")), [])
+        picture = png_bytes(60, 50, 1, pattern(60, 50))
+        answer = self.ask("/upload?name=..%2F%2Fx%3Cy%3E.png", "POST", picture)
+        self.assertEqual(self.said(answer, 201), {"id": 0, "name": "..//x<y>.png"})
+        info = self.said(self.query("/picture", id=0))
+        self.assertEqual((info["width"], info["type"], info["path"]), (60, "u8", None))
+        error = self.said(self.ask("/upload?name=t.txt", "POST", b"no picture"), 422)["error"]
+        self.assertTrue(error.startswith("t.txt: "), error)
+        self.assertNotIn("tamis-live", error)
+        self.assertEqual(self.ask("/upload", "POST", bytes(100 * 1024 + 1))[0], 413)
+        chunks = iter([bytes(50000)] * 3)  # whose sum is not told beforehand
+        self.assertEqual(self.ask("/upload", "POST", chunks)[0], 413)
+        self.assertEqual(self.ask("/other", "POST", picture)[0], 404)
+        for _ in range(20):  # the first ones go
+            self.said(self.ask("/upload?name=b.png", "POST", picture), 201)
+        self.assertEqual(len(self.said(self.ask("/pictures"))), 16)
+        self.assertEqual(self.query("/picture", id=0)[0], 404)
+        self.assertEqual(self.stop(), 0)
+        self.assertEqual(os.listdir(self.path("tmp")), [])
+
+    def test_cut_connections(self):
+        self.start("in")
+        for text in (b"", b"GET", b"GET / HTTP/1.1\r\n", b"\0\xff" * 100, b"GET /" + b"a" * 70000,
+                     b"POST /%s/upload HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 9999\r\n\r\nab" %
+                     (self.token.encode(), self.port)) * 5:
+            cut = socket.create_connection(("127.0.0.1", self.port))
+            try:
+                cut.sendall(text)
+            except OSError:
+                pass
+            cut.close()
+        status, headers, body = self.view(1)
+        self.assertEqual((status, len(body)), (200, 200 * 150 * 4))
+        deadline = time.monotonic() + 20  # what was left of uploads goes
+        while time.monotonic() < deadline and any(files for _, _, files in os.walk(self.path("tmp"))):
+            time.sleep(0.05)
+        self.assertEqual([files for _, _, files in os.walk(self.path("tmp")) if files], [])
+
+    def memory(self):
+        with open("/proc/%d/status" % self.server.pid, encoding="ascii") as f:
+            return int([line for line in f if line.startswith("VmRSS")][0].split()[1])
+
+    def browse(self, name, rounds, wrong):
+        """What a browser does while sliders move."""
+        try:
+            for i in range(rounds):
+                chain = "gaussian=sigma=%.2f" % (1 + i % 7 / 4)
+                status, _, body = self.view(i, client=name, chain=chain, x1=0.5)
+                if (status, len(body)) != (200, 100 * 150 * 4):
+                    wrong.append((status, body[:100]))
+        except (OSError, http.client.HTTPException) as error:
+            wrong.append(error)
+
+    def test_eight_browsers(self):
+        self.start("in")
+        sizes = []
+        for turn, rounds in enumerate((10, 20, 20)):
+            wrong = []
+            threads = [threading.Thread(target=self.browse, args=("%d-%d" % (turn, i), rounds, wrong))
+                       for i in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(wrong, [])
+            sizes.append(self.memory())
+        self.assertLess(sizes[2], 1.5 * sizes[1] + 8192, sizes)
+
+    def test_ends(self):
+        self.start("in")
+        self.ask("/")
+        self.assertEqual(self.stop(), 0)
+        self.tamis("serve", "missing.png", code=3)
+        self.tamis("serve", "-", code=2)
+        self.start("in")
+        err = self.tamis("serve", "--port", str(self.port), code=6).err
+        self.assertIn(str(self.port), err)

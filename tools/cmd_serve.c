@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tamis serve: filters tried on pictures in a browser of this machine. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inputs.h"
+#include "serve.h"
+
+#ifndef TOOL_HAS_SERVE
+int cmd_serve(tool *t)
+{
+    tool_error(t, "this build has no live page: libmicrohttpd was not there when it was made "
+                  "(Debian: libmicrohttpd-dev; then: make)");
+    return TOOL_UNSUPPORTED;
+}
+#else
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The file, or the pictures of the folder. */
+static int add_files(tool *t, live_store *store)
+{
+    tool_files files = {0};
+    if (t->arg_count == 0)
+        return TOOL_OK;
+    if (strcmp(t->args[0], "-") == 0)
+        return tool_usage_error(t, "serve takes a file or a folder, not standard input");
+    int code = tool_files_expand(t, t->args, 1, &files);
+    for (size_t i = 0; i < files.count && !code; i++)
+        live_store_add(store, files.items[i].in, base_name(files.items[i].in), 0);
+    if (!code && files.count == 1 && access(files.items[0].in, R_OK) != 0) {
+        tool_error(t, "%s: cannot be read", files.items[0].in);
+        code = TOOL_READ;
+    }
+    if (!code && files.count == 0)
+        tool_note(t, "%s: no pictures in there", t->args[0]);
+    tool_files_free(&files);
+    return code;
+}
+
+/* The browser goes its own way, without our terminal's output. */
+static void open_browser(tool *t, const char *url)
+{
+    pid_t child = fork();
+    if (child < 0)
+        tool_warn(t, "no browser could be started");
+    if (child != 0)
+        return;
+    if (fork() == 0) {
+        setsid();
+        if (freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr))
+            execlp("xdg-open", "xdg-open", url, (char *)NULL);
+    }
+    _exit(0);
+}
+
+static void wait_for_end(void)
+{
+    const struct timespec pause = {.tv_nsec = 50000000};
+    while (!tool_canceled())
+        nanosleep(&pause, NULL);
+}
+
+static int serve(tool *t, live_store *store)
+{
+    live_runner runner;
+    live_server *server = NULL;
+    char *url = NULL;
+    live_runner_open(&runner, store);
+    int code = live_server_start(t, store, &runner, &server, &url);
+    if (!code) {
+        printf("%s\n", url);
+        fflush(stdout);
+        tool_note(t, "open this address in a browser of this machine; Ctrl-C ends it");
+        if (t->options.open)
+            open_browser(t, url);
+        wait_for_end();
+        live_runner_stop(&runner);
+        live_server_stop(server);
+    }
+    live_runner_close(&runner);
+    free(url);
+    return code;
+}
+
+int cmd_serve(tool *t)
+{
+    live_store store;
+    int code = tool_context(t);
+    if (code)
+        return code;
+    live_store_open(&store, t);
+    code = add_files(t, &store);
+    if (!code)
+        code = serve(t, &store);
+    live_store_close(&store);
+    return code;
+}
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Pictures beyond this are read by parts, where their files allow it. */
+#define WHOLE_BYTES  ((size_t)512 << 20)
+#define KEPT_BYTES   ((size_t)1 << 30)
+#define VIEW_SIDE    2048
+#define MOST_UPLOADS 16
+
+void live_store_open(live_store *store, tool *t)
+{
+    size_t limit = t->options.max_memory;
+    *store = (live_store){.tool = t, .budget = limit ? limit / 2 : KEPT_BYTES};
+    pthread_mutex_init(&store->mutex, NULL);
+}
+
+static void unload(live_picture *p)
+{
+    tool_picture_close(&p->picture);
+    p->loaded = 0;
+}
+
+void live_store_close(live_store *store)
+{
+    for (size_t i = 0; i < store->count; i++) {
+        live_picture *p = store->items[i];
+        unload(p);
+        if (p->uploaded && !p->gone)
+            unlink(p->path);
+        pthread_mutex_destroy(&p->mutex);
+        free(p->path);
+        free(p->name);
+        free(p);
+    }
+    free(store->items);
+    if (*store->folder)
+        rmdir(store->folder);
+    pthread_mutex_destroy(&store->mutex);
+}
+
+/* Uploads that nobody looks at go when there are many. Called with the mutex held. */
+static void drop_uploads(live_store *store)
+{
+    size_t uploads = 0;
+    for (size_t i = store->count; i-- > 0;) {
+        live_picture *p = store->items[i];
+        if (!p->uploaded || p->gone || ++uploads <= MOST_UPLOADS || p->users > 0)
+            continue;
+        unload(p);
+        unlink(p->path);
+        p->gone = 1;
+    }
+}
+
+size_t live_store_add(live_store *store, const char *path, const char *name, int uploaded)
+{
+    live_picture *p = tool_alloc(sizeof(*p));
+    p->path = tool_copy_text(path);
+    p->name = tool_copy_text(name);
+    p->uploaded = uploaded;
+    pthread_mutex_init(&p->mutex, NULL);
+    pthread_mutex_lock(&store->mutex);
+    store->items = tool_grow(store->items, (store->count + 1) * sizeof(*store->items));
+    size_t number = store->count++;
+    store->items[number] = p;
+    drop_uploads(store);
+    pthread_mutex_unlock(&store->mutex);
+    return number;
+}
+
+FILE *live_store_upload(live_store *store, char **path)
+{
+    pthread_mutex_lock(&store->mutex);
+    if (!*store->folder) {
+        const char *place = getenv("TMPDIR");
+        snprintf(store->folder, sizeof(store->folder), "%.40s/tamis-live-XXXXXX",
+                 place && *place ? place : "/tmp");
+        if (!mkdtemp(store->folder))
+            *store->folder = '\0';
+    }
+    int ready = *store->folder != '\0';
+    pthread_mutex_unlock(&store->mutex);
+    if (!ready)
+        return NULL;
+    *path = tool_print_text("%s/XXXXXX", store->folder);
+    int fd = mkstemp(*path);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (!file)
+        free(*path);
+    return file;
+}
+
+static tamis_status load(tool *t, live_picture *p)
+{
+    int32_t w, h;
+    tamis_status status = tool_picture_open(t, p->path, &p->picture);
+    if (status)
+        return status;
+    size_t limit = t->options.max_memory;
+    int whole = tool_picture_bytes(&p->picture) <= (limit ? limit / 4 : WHOLE_BYTES);
+    tool_fit(p->picture.info.w, p->picture.info.h, VIEW_SIDE, &w, &h);
+    status = tool_picture_load(t, &p->picture, whole, w, h);
+    if (!status)
+        tool_window_choose(t, NULL, &p->picture.image, &p->picture.window);
+    return status;
+}
+
+/* Those that were looked at least lately leave memory. Called with the mutex held. */
+static void drop_idle(live_store *store, const live_picture *keep)
+{
+    for (;;) {
+        live_picture *oldest = NULL;
+        size_t bytes = 0;
+        for (size_t i = 0; i < store->count; i++) {
+            live_picture *p = store->items[i];
+            if (!p->loaded)
+                continue;
+            bytes += p->picture.whole ? tool_picture_bytes(&p->picture) : 0;
+            if (p->users == 0 && p != keep && (!oldest || p->used < oldest->used))
+                oldest = p;
+        }
+        if (bytes <= store->budget || !oldest)
+            return;
+        unload(oldest);
+    }
+}
+
+live_picture *live_store_take(live_store *store, tool *t, size_t number, tamis_status *status)
+{
+    *status = TAMIS_OK;
+    pthread_mutex_lock(&store->mutex);
+    live_picture *p = number < store->count ? store->items[number] : NULL;
+    if (p && p->gone)
+        p = NULL;
+    if (p) {
+        p->users++;
+        p->used = ++store->clock;
+    }
+    pthread_mutex_unlock(&store->mutex);
+    if (!p)
+        return NULL;
+    pthread_mutex_lock(&p->mutex);
+    int fresh = !p->loaded; /* only a user, whom we are, may load or unload it */
+    if (fresh) {
+        *status = load(t, p);
+        if (*status)
+            tool_picture_close(&p->picture);
+    }
+    pthread_mutex_lock(&store->mutex);
+    p->loaded = !*status;
+    if (fresh)
+        drop_idle(store, p);
+    pthread_mutex_unlock(&store->mutex);
+    pthread_mutex_unlock(&p->mutex);
+    if (!*status)
+        return p;
+    live_store_give(store, p);
+    return NULL;
+}
+
+void live_store_give(live_store *store, live_picture *picture)
+{
+    pthread_mutex_lock(&store->mutex);
+    picture->users--;
+    pthread_mutex_unlock(&store->mutex);
+}
+
+json_t *live_store_list(live_store *store)
+{
+    json_t *list = json_array();
+    pthread_mutex_lock(&store->mutex);
+    for (size_t i = 0; i < store->count; i++) {
+        if (store->items[i]->gone)
+            continue;
+        json_t *o = json_object();
+        json_object_set_new(o, "id", json_integer((json_int_t)i));
+        json_object_set_new(o, "name", tool_json_text(store->items[i]->name));
+        json_array_append_new(list, o);
+    }
+    pthread_mutex_unlock(&store->mutex);
+    return list;
+}
