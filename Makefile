@@ -53,6 +53,10 @@ fuzz: ## fuzz the chain parser and the file readers for 30 seconds each
 install: all ## install under PREFIX (/usr/local)
 	cmake --install $(BUILD)
 
+deb: all ## build Debian packages into build/deb: tamis, tamis-dev, tamis-video, with nvcc tamis-cuda
+	sh scripts/setup.sh deb
+	sh scripts/deb.sh $(BUILD)
+
 clean: ## remove the build
 	rm -rf $(BUILD)
 
@@ -62,4 +66,4 @@ help: ## list these targets
 # With make -j, too, what is missing is installed before anything is built.
 .NOTPARALLEL:
 
-.PHONY: all configure setup demo test python bench docs format fuzz install clean help
+.PHONY: all configure setup demo test python bench docs format fuzz install deb clean help

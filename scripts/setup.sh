@@ -10,6 +10,7 @@ video="libavformat-dev libavcodec-dev libswscale-dev"
 [ "${1:-}" = test ] && want="$want libcmocka-dev libmicrohttpd-dev python3 clang-format locales $video ffmpeg"
 [ "${1:-}" = ci ] && want="$want libcmocka-dev libmicrohttpd-dev python3 clang clang-format locales libclang-rt-14-dev \
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross $video ffmpeg"
+[ "${1:-}" = deb ] && want="$want $video dpkg-dev"
 [ "${1:-}" = python ] && want="$want python3-dev python3-venv"
 
 if ! command -v dpkg-query >/dev/null; then
