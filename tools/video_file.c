@@ -6,6 +6,8 @@
 
 #include "video_run.h"
 
+#include <tamis/estimate.h>
+
 int tool_video_is(const tool_worker *worker, const tool_file *file)
 {
     const char *raw = worker->tool.options.raw;
@@ -117,7 +119,9 @@ static tamis_status filter_video(tool_worker *worker, const tool_file *file,
     const tamis_plan *plan = parts.part[TAMIS_VIDEO_MAIN].plan;
     plan = plan ? plan : parts.part[TAMIS_VIDEO_CHROMA].plan;
     snprintf(worker->device, sizeof(worker->device), "%s", plan ? tamis_plan_device(plan) : "cpu");
-    if (!status && first) {
+    if (!status && tamis_graph_is_open(worker->graph) && !report->chain)
+        report->chain = tool_graph_text(parts.part[TAMIS_VIDEO_MAIN].graph);
+    if (!status && !worker->tool.options.dry_run) {
         tool_worker_hold(worker, tool_video_bytes(&parts));
         status = tool_canceled() ? TAMIS_ERR_CANCELED
                                  : write_video(worker, file, reader, &parts, first, report);
@@ -138,16 +142,15 @@ tamis_status tool_video_file(tool_worker *worker, const tool_file *file, tool_re
     tamis_status status = tool_video_read_options(t, &options);
     if (!status)
         status = tamis_video_reader_open(t->ctx, file->in, &options, &reader);
-    if (!status && !t->options.dry_run)
+    if (!status)
         status = tamis_video_reader_next(reader, &first);
-    int is_empty = first.part[TAMIS_VIDEO_MAIN].format.channels == 0;
-    if (!status && !t->options.dry_run && is_empty) {
+    if (!status && first.part[TAMIS_VIDEO_MAIN].format.channels == 0) {
         const char *damage = tamis_video_reader_damage(reader);
         status = tamis_ctx_fail(t->ctx, TAMIS_ERR_READ, "%s: no frame to filter%s%s", file->in,
                                 *damage ? ": " : "", damage);
     }
     if (!status)
-        status = filter_video(worker, file, reader, is_empty ? NULL : &first, report);
+        status = filter_video(worker, file, reader, &first, report);
     tamis_video_frame_release(&first);
     tamis_video_reader_close(&reader);
     return status;

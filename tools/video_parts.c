@@ -5,7 +5,10 @@
 #include "video_map.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <tamis/estimate.h>
 
 /* ---- planes */
 
@@ -202,10 +205,9 @@ static tamis_status plan_part(tool_worker *worker, tool_video_parts *parts, int 
     tool *t = &worker->tool;
     tool_video_part *part = &parts->part[number];
     int32_t w, h;
-    tamis_format format = tamis_video_part_format(&parts->in, number, &w, &h);
+    tamis_video_part_format(&parts->in, number, &w, &h);
+    tamis_format format = like->part[number].format; /* in the layout that frames have */
     tamis_plane plane = describe_part(&parts->in, number);
-    if (like)
-        format = like->part[number].format;
     tamis_plan_options options = {
         .tile_w = t->options.tile.w, .tile_h = t->options.tile.h, .plane = &plane};
     tamis_status status = set_guide(worker, part, &plane, &options);
@@ -255,6 +257,27 @@ static void choose_way(tool_video_parts *parts, int number, unsigned traits, uns
     }
 }
 
+/* What the filters leave to the picture is chosen from the first frame, each part by itself. */
+static tamis_status choose(tool_worker *worker, tool_video_part *part, int number,
+                           const tamis_image *image)
+{
+    static const char *const names[] = {"", "chroma: ", "alpha: "};
+    tool *t = &worker->tool;
+    tamis_run_options options = {.cancel = tool_cancel_flag()};
+    tamis_graph *chosen = NULL;
+    if (!tamis_graph_is_open(part->graph))
+        return TAMIS_OK;
+    tamis_status status = tamis_graph_resolve(t->ctx, part->graph, image, &options, &chosen);
+    if (status)
+        return status;
+    tamis_graph_free(&part->graph);
+    part->graph = chosen;
+    char *text = tool_graph_text(chosen);
+    tool_detail(t, "%s%s", names[number], text);
+    free(text);
+    return TAMIS_OK;
+}
+
 static tamis_status open_part(tool_worker *worker, tool_video_parts *parts, int number,
                               unsigned wanted, const tamis_video_frame *like)
 {
@@ -265,6 +288,9 @@ static tamis_status open_part(tool_worker *worker, tool_video_parts *parts, int 
     if (status)
         return status;
     /* With planes other than luma asked for, the traits are those of what luma still gets. */
+    status = choose(worker, part, number, &like->part[number]);
+    if (status)
+        return status;
     choose_way(parts, number, traits_of(parts->part[TAMIS_VIDEO_MAIN].graph), wanted);
     if (part->way == TOOL_PART_FILTER)
         status = plan_part(worker, parts, number, like);

@@ -29,8 +29,8 @@ typedef struct tool_video_parts {
     int around; /* frames before and after, that temporal filters look at */
 } tool_video_parts;
 
-/* Chooses from the chain and the options, and plans for frames like that one, or, with NULL, for
- * such as the format says. End it in any case. Errors: ARGUMENT, UNSUPPORTED, MEMORY ... */
+/* Chooses from the chain and the options, and plans for frames like that one, the first. End it in
+ * any case. Errors: ARGUMENT, UNSUPPORTED, MEMORY ... */
 tamis_status tool_video_parts_open(tool_worker *worker, const tamis_video_format *format,
                                    const tamis_video_frame *like, tool_video_parts *out);
 void tool_video_parts_close(tool_video_parts *parts);

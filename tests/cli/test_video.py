@@ -443,6 +443,25 @@ class Temporal(VideoCase):
         self.assertEqual(len(self.frames("a.y4m")), len(frames))
 
 
+class Auto(VideoCase):
+    def test_what_is_auto_is_chosen_from_the_first_frame(self):
+        kind, w, h, frames = KINDS[0], 64, 48, []
+        for _ in range(2):
+            luma = bytes(min(255, max(0, round(self.rng.gauss(100, 9)))) for _ in range(w * h))
+            chroma = bytes(round(self.rng.gauss(128, 2)) for _ in range(w * h // 2))
+            frames.append(luma + chroma)
+        self.write("in.y4m", y4m(kind, w, h, frames))
+        run = self.tamis("run", "nlmeans=h=auto:search=5:patch=3", "in.y4m", "-o", "out.y4m", "-v")
+        chains = [l for l in run.err.splitlines() if "nlmeans=" in l]
+        self.assertEqual(len(chains), 2, run.err)
+        luma, chroma = (float(l.split("h=")[1].split(":")[0]) for l in chains)
+        self.assertIn("chroma: ", chains[1])
+        self.assertGreater(luma, 2 * chroma)
+        self.assertTrue(self.json("run", "nlmeans=h=auto", "in.y4m", "-o", "o.y4m",
+                                  "--dry_run")["files"][0])
+        self.assertNotIn("o.y4m", self.names())
+
+
 class Device(VideoCase):
     def test_a_device_gives_the_same_frames(self):
         module = os.environ.get("TAMIS_EMULATED")
