@@ -6,8 +6,10 @@
 
 #include "reader.h"
 
-/* Larger frames are refused before memory is taken for them: 16 times those of 8K video. */
-#define MOST_PIXELS ((int64_t)1 << 29)
+/* Larger frames are refused before memory is taken for them: 8 times those of 8K video. */
+#define MOST_PIXELS ((int64_t)1 << 28)
+/* Of larger ones a decoder has one in work, not one for each thread. */
+#define LARGE_PIXELS ((int64_t)1 << 26)
 /* Errors in a row after which nothing more is expected. */
 #define MOST_ERRORS 64
 
@@ -133,6 +135,8 @@ static tamis_status open_decoder(tamis_video_reader *reader, int threads)
     r->codec->pkt_timebase = r->stream->time_base;
     r->codec->max_pixels = MOST_PIXELS;
     r->codec->thread_count = threads;
+    if ((int64_t)r->codec->width * r->codec->height > LARGE_PIXELS)
+        r->codec->thread_type = FF_THREAD_SLICE;
     r->codec->err_recognition = AV_EF_CRCCHECK;
     /* Rows are cut exactly where the stream says, and may begin anywhere. */
     r->codec->flags |= AV_CODEC_FLAG_UNALIGNED;

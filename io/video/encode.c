@@ -118,20 +118,38 @@ static int open_codec(const request *q, const AVCodec *codec, enum AVPixelFormat
     return error < 0 ? error : 0;
 }
 
-/* Names of encoders that would take the frames as they are, for messages. */
-static const char *list_able(const request *q, char *buf, size_t size)
+static int is_able(const request *q, const char *name, int anywhere)
+{
+    const AVCodec *codec = avcodec_find_encoder_by_name(name);
+    int is_odd = q->as.w % (1 << q->as.sub_x) || q->as.h % (1 << q->as.sub_y);
+    int wants_even = strcmp(name, "libx264") == 0 || strcmp(name, "libx265") == 0;
+    if (!codec || (is_odd && wants_even))
+        return 0;
+    if (anywhere)
+        return tamis_priv_av_encoder_pixels_for(codec, &q->as, q->wanted) != AV_PIX_FMT_NONE;
+    return is_held(q->container, codec, FF_COMPLIANCE_NORMAL) &&
+           pixels_for(q, codec) != AV_PIX_FMT_NONE;
+}
+
+/* What would take the frames as they are, for messages: codecs of this container, else of
+ * Matroska. */
+static const char *advise(const request *q, char *buf, size_t size)
 {
     static const char *const names[] = {"libx264", "libx265", "libvpx-vp9", "ffv1"};
-    *buf = '\0';
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const AVCodec *codec = avcodec_find_encoder_by_name(names[i]);
+    for (int anywhere = 0; anywhere < 2; anywhere++) {
+        int found = 0;
+        snprintf(buf, size, "take another codec (%s", anywhere ? "in mkv: " : "");
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            size_t used = strlen(buf);
+            if (is_able(q, names[i], anywhere))
+                snprintf(buf + used, size - used, "%s%s", found++ ? ", " : "", names[i]);
+        }
         size_t used = strlen(buf);
-        int is_odd = (q->as.w % (1 << q->as.sub_x) || q->as.h % (1 << q->as.sub_y));
-        if (!codec || (is_odd && (i == 0 || i == 1)) ||
-            tamis_priv_av_encoder_pixels_for(codec, &q->as, AV_PIX_FMT_NONE) == AV_PIX_FMT_NONE)
-            continue;
-        snprintf(buf + used, size - used, "%s%s", used ? ", " : "", names[i]);
+        snprintf(buf + used, size - used, ") or other pixels");
+        if (found)
+            return buf;
     }
+    snprintf(buf, size, "take other pixels");
     return buf;
 }
 
@@ -152,22 +170,20 @@ static tamis_status refuse(const request *q, const AVCodec *codec, enum AVPixelF
         return tamis_ctx_fail(q->writer->ctx, TAMIS_ERR_ARGUMENT,
                               "%s: preset = %.32s is none of %s's", q->writer->name,
                               q->options->preset, codec->name);
-    char said[160], text[AV_ERROR_MAX_STRING_SIZE] = "", able[96], frames[96];
+    char said[160], text[AV_ERROR_MAX_STRING_SIZE] = "", advice[128], frames[96];
     open_codec(q, codec, pixels); /* for what it says */
     tamis_priv_av_note_read(&q->e->note, said, sizeof said);
     av_strerror(error, text, sizeof text);
-    list_able(q, able, sizeof able);
-    tamis_video_format_print(&q->writer->format, frames, sizeof frames);
     return tamis_ctx_fail(q->writer->ctx,
                           error == AVERROR(ENOMEM) ? TAMIS_ERR_MEMORY : TAMIS_ERR_UNSUPPORTED,
-                          "%s: %s does not encode %s (%s); %s%s%s", q->writer->name, codec->name,
-                          frames, *said ? said : text, *able ? "take another codec (" : "",
-                          *able ? able : "take other pixels", *able ? ") or other pixels" : "");
+                          "%s: %s does not encode %s (%s); %s", q->writer->name, codec->name,
+                          tamis_video_format_print(&q->writer->format, frames, sizeof frames),
+                          *said ? said : text, advise(q, advice, sizeof advice));
 }
 
 static tamis_status refuse_pixels(const request *q, const AVCodec *codec)
 {
-    char able[96], takes[160] = "";
+    char advice[128], takes[160] = "";
     const enum AVPixelFormat *list = tamis_priv_av_encoder_pixels(codec);
     for (; list && *list != AV_PIX_FMT_NONE; list++) {
         size_t used = strlen(takes);
@@ -175,13 +191,12 @@ static tamis_status refuse_pixels(const request *q, const AVCodec *codec)
             snprintf(takes + used, sizeof takes - used, "%s%s", used ? ", " : "",
                      av_get_pix_fmt_name(*list));
     }
-    list_able(q, able, sizeof able);
-    return tamis_ctx_fail(
-        q->writer->ctx, TAMIS_ERR_UNSUPPORTED, "%s: %s does not hold pixels like %s, but %s%s%s%s",
-        q->writer->name, codec->name,
-        av_get_pix_fmt_name(q->wanted != AV_PIX_FMT_NONE ? q->wanted
-                                                         : tamis_priv_av_pixels_planar(&q->as)),
-        takes, *able ? "; in mkv these do: " : "", able, *able ? "" : "; choose other pixels");
+    enum AVPixelFormat asked =
+        q->wanted != AV_PIX_FMT_NONE ? q->wanted : tamis_priv_av_pixels_planar(&q->as);
+    return tamis_ctx_fail(q->writer->ctx, TAMIS_ERR_UNSUPPORTED,
+                          "%s: %s does not hold pixels like %s in %s, but %s; %s", q->writer->name,
+                          codec->name, av_get_pix_fmt_name(asked), q->container->name, takes,
+                          advise(q, advice, sizeof advice));
 }
 
 /* ---- choosing */

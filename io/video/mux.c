@@ -220,7 +220,9 @@ tamis_status tamis_priv_av_mux_open(tamis_video_writer *writer, tamis_av_mux *m,
     if (status != TAMIS_OK)
         return status;
     put_pictures(m);
-    if (m->source && !strip)
+    if (m->source && strip)
+        tamis_priv_av_tap_refuse(&m->source->tap);
+    else if (m->source)
         tamis_priv_av_tap_attach(&m->source->tap, take, m);
     return TAMIS_OK;
 }

@@ -126,6 +126,14 @@ int tamis_priv_av_tap_put(tamis_av_tap *tap, AVPacket *packet)
     return wanted;
 }
 
+void tamis_priv_av_tap_refuse(tamis_av_tap *tap)
+{
+    pthread_mutex_lock(&tap->mutex);
+    clear(tap);
+    tap->gave_up = 1;
+    pthread_mutex_unlock(&tap->mutex);
+}
+
 void tamis_priv_av_tap_skip(tamis_av_tap *tap, int64_t time)
 {
     int kept = 0;

@@ -41,6 +41,8 @@ void tamis_priv_av_tap_end(tamis_av_tap *tap, int64_t until);
 /* Sets the taker, which gets at once what is held; NULL detaches it. Returns 0 when packets are
  * gone already. */
 int tamis_priv_av_tap_attach(tamis_av_tap *tap, tamis_av_taker take, void *user);
+/* Nobody will want any. */
+void tamis_priv_av_tap_refuse(tamis_av_tap *tap);
 /* Whether packet lies inside. */
 int tamis_priv_av_tap_keeps(tamis_av_tap *tap, const AVPacket *packet);
 
