@@ -110,12 +110,16 @@ static tamis_status choose_decoder(tamis_reader *reader)
             reader->decoder = decoders[i];
     if (reader->decoder)
         return TAMIS_OK;
-    char known[128] = "";
+    int foreign;
+    char known[128] = "", why[256];
+    tamis_status status = tamis_priv_vips_try(reader, &foreign, why, sizeof why);
+    if (status != TAMIS_OK || !foreign)
+        return status;
     for (size_t i = 0; i < DECODER_COUNT; i++)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
                  decoders[i]->name);
-    return tamis_priv_reader_fail(reader, TAMIS_ERR_READ, "not a picture of a known format (%s)",
-                                  known);
+    return tamis_priv_reader_fail(reader, TAMIS_ERR_READ,
+                                  "not a picture of a known format (%s; %s)", known, why);
 }
 
 static tamis_status check_limit(const tamis_reader *reader, int32_t w, int32_t h)

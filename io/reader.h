@@ -46,7 +46,12 @@ struct tamis_reader {
 };
 
 extern const tamis_decoder tamis_priv_decoder_png, tamis_priv_decoder_jpeg, tamis_priv_decoder_tiff,
-    tamis_priv_decoder_pnm, tamis_priv_decoder_pfm, tamis_priv_decoder_npy, tamis_priv_decoder_raw;
+    tamis_priv_decoder_pnm, tamis_priv_decoder_pfm, tamis_priv_decoder_npy, tamis_priv_decoder_raw,
+    tamis_priv_decoder_vips;
+
+/* Opens what no decoder of our own knows by libvips. *foreign becomes 1, and why says why, when it
+ * is not known there, either, or the module is not there. */
+tamis_status tamis_priv_vips_try(tamis_reader *reader, int *foreign, char *why, size_t size);
 
 /* Fails with "NAME: " and the text. */
 tamis_status tamis_priv_reader_fail(const tamis_reader *reader, tamis_status status,

@@ -22,6 +22,12 @@ static const tamis_encoder *const encoders[] = {
 };
 #define ENCODER_COUNT (sizeof encoders / sizeof *encoders)
 
+/* Those of libvips, which come last, and are named only to those who ask for them. */
+static const tamis_encoder *const others[] = {&tamis_priv_encoder_webp, &tamis_priv_encoder_avif,
+                                              &tamis_priv_encoder_heif, &tamis_priv_encoder_jp2,
+                                              &tamis_priv_encoder_jxl};
+#define OTHER_COUNT (sizeof others / sizeof *others)
+
 tamis_status tamis_priv_writer_fail(const tamis_writer *writer, tamis_status status,
                                     const char *format, ...)
 {
@@ -103,6 +109,9 @@ static const tamis_encoder *find_encoder(const char *format, const char *extensi
     for (size_t i = 0; format && i < ENCODER_COUNT; i++)
         if (has_word(encoders[i]->extensions, format))
             return encoders[i];
+    for (size_t i = 0; i < OTHER_COUNT; i++)
+        if (has_word(others[i]->extensions, format ? format : extension))
+            return others[i];
     return NULL;
 }
 
@@ -176,6 +185,7 @@ static void take_options(tamis_writer *writer, const tamis_write_options *o)
 {
     writer->overwrite = o->overwrite;
     writer->quality = o->quality ? o->quality : DEFAULT_QUALITY;
+    writer->lossless = o->lossless;
     writer->level = o->level;
     writer->tile = o->pyramid && o->tile == 0 ? PYRAMID_TILE : o->tile;
     writer->pyramid = o->pyramid;
@@ -194,6 +204,8 @@ static tamis_status open_checked(tamis_writer *writer, const char *path,
     writer->encoder = find_encoder(options->format, writer->extension);
     if (!writer->encoder)
         return unknown_extension(writer);
+    if (writer->encoder->check && (status = writer->encoder->check(writer)) != TAMIS_OK)
+        return status;
     if (path)
         return tamis_priv_target_open(writer, path);
     tamis_priv_sink_open_memory(&writer->sink);
@@ -421,6 +433,8 @@ static tamis_status check_pages(const tamis_writer *writer, tamis_page page, int
     tamis_status status = check_page(writer, page);
     if (status == TAMIS_OK)
         status = check_format(writer, page.format);
+    if (status == TAMIS_OK && writer->encoder->check)
+        status = writer->encoder->check(writer);
     if (status == TAMIS_OK && writer->expected_pages > 1 && !writer->encoder->multi_page)
         status = one_page_only(writer);
     if (status == TAMIS_OK)

@@ -23,7 +23,8 @@ typedef struct tamis_encoder {
     int holds_alpha;
     int straight_alpha; /* premultiplied color must be divided by alpha first */
     int multi_page;
-    int seeks; /* goes back to correct what it wrote */
+    int seeks;                                         /* goes back to correct what it wrote */
+    tamis_status (*check)(const tamis_writer *writer); /* what else it needs; NULL = nothing */
     /* Formats that want a page whole; NULL for the others, which have begin() and part(). */
     tamis_status (*write)(tamis_writer *writer, const tamis_image *image, const tamis_meta *meta);
     /* Begins the page that writer->page describes. */
@@ -54,13 +55,14 @@ struct tamis_writer {
     uint64_t data_at;               /* where a plain file's samples begin */
     int failed, finished;
     int level; /* of deflate; 0 = none was asked for */
-    int overwrite, quality, tile, pyramid, expected_pages;
+    int overwrite, quality, lossless, tile, pyramid, expected_pages;
     char compression[16];
 };
 
 extern const tamis_encoder tamis_priv_encoder_png, tamis_priv_encoder_jpeg, tamis_priv_encoder_tiff,
     tamis_priv_encoder_pnm, tamis_priv_encoder_pam, tamis_priv_encoder_pfm, tamis_priv_encoder_npy,
-    tamis_priv_encoder_raw;
+    tamis_priv_encoder_raw, tamis_priv_encoder_webp, tamis_priv_encoder_avif,
+    tamis_priv_encoder_heif, tamis_priv_encoder_jp2, tamis_priv_encoder_jxl;
 
 /* A path's extension in lower case, "" for none; to be freed. NULL when there is no memory. */
 char *tamis_priv_extension(const char *path);

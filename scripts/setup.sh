@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what building needs on Debian and its relatives; with "video" also FFmpeg's libraries, and
-# with "test" all that the tests need. Does nothing and needs no rights when all is there.
+# Installs what building needs on Debian and its relatives; with "video" also FFmpeg's libraries, with
+# "vips" libvips (which brings some hundred packages), and with "test" all that the tests need but
+# libvips. Does nothing and needs no rights when all is there.
 set -eu
 
 want="gcc g++ cmake ninja-build pkg-config libpng-dev libjpeg-dev libtiff-dev libjansson-dev"
 video="libavformat-dev libavcodec-dev libswscale-dev"
 [ "${1:-}" = video ] && want="$want $video"
+[ "${1:-}" = vips ] && want="$want libvips-dev"
 [ "${1:-}" = test ] && want="$want libcmocka-dev libmicrohttpd-dev python3 clang-format locales $video ffmpeg"
 [ "${1:-}" = ci ] && want="$want libcmocka-dev libmicrohttpd-dev python3 clang clang-format locales libclang-rt-14-dev \
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross $video ffmpeg"

@@ -96,11 +96,16 @@ static void print_devices(tool *t)
 
 /* What both ways of printing tell. */
 typedef struct facts {
-    char model[256], libraries[256], video[320];
+    char model[256], libraries[256], video[320], vips[320];
     const char *wish;
     long online;
     int64_t memory;
 } facts;
+
+static int has_vips(const facts *f)
+{
+    return strncmp(f->vips, "libvips", 7) == 0;
+}
 
 static int print_json(tool *t, const facts *f)
 {
@@ -116,6 +121,8 @@ static int print_json(tool *t, const facts *f)
     json_object_set_new(o, "filters", json_integer(tamis_filter_count()));
     json_object_set_new(o, "file_libraries", json_string(f->libraries));
     json_object_set_new(o, "video_libraries", tool_json_text(f->video));
+    json_object_set_new(o, "vips", json_boolean(has_vips(f)));
+    json_object_set_new(o, "vips_text", tool_json_text(f->vips));
     json_object_set_new(o, "cuda", json_boolean(!*why));
     json_object_set_new(o, "cuda_text", *why ? tool_json_text(why) : json_null());
     json_object_set_new(o, "devices", json_devices(t));
@@ -133,6 +140,7 @@ int cmd_doctor(tool *t)
     cpu_model(f.model, sizeof(f.model));
     tamis_io_libraries(f.libraries, sizeof(f.libraries));
     tamis_video_libraries(f.video, sizeof(f.video));
+    tamis_vips_libraries(f.vips, sizeof(f.vips));
     if (t->options.json)
         return print_json(t, &f);
     printf("tamis          %s\n", tamis_version());
@@ -144,6 +152,7 @@ int cmd_doctor(tool *t)
     printf("filters        %d\n", tamis_filter_count());
     printf("file libraries %s\n", f.libraries);
     printf("video          %s\n", f.video);
+    printf("other formats  %s%s\n", has_vips(&f) ? "" : "none: ", f.vips);
     print_devices(t);
     return TOOL_OK;
 }

@@ -171,6 +171,8 @@ int cmd_man(tool *t)
            "the library\n"
            ".TP\n.B TAMIS_VIDEO_MODULE\npath of the module for video, instead of tamis_video.so "
            "beside the library\n"
+           ".TP\n.B TAMIS_VIPS_MODULE\npath of the module for other picture formats, instead of "
+           "tamis_vips.so beside the library\n"
            ".TP\n.B NO_COLOR\nno colors in messages when set and not empty\n");
     return TOOL_OK;
 }

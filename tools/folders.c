@@ -9,6 +9,21 @@
 
 #include "inputs.h"
 
+static int is_one_of(const char *word, const char *const *list)
+{
+    for (int i = 0; list[i]; i++) {
+        if (strcasecmp(word, list[i]) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+static int has_vips(void)
+{
+    char text[256];
+    return strncmp(tamis_vips_libraries(text, sizeof(text)), "libvips", 7) == 0;
+}
+
 /* A folder's files count as pictures and videos by their extension; what they are is found by
  * content. */
 static int looks_like_picture(const char *name)
@@ -17,12 +32,11 @@ static int looks_like_picture(const char *name)
         "png", "jpg",  "jpeg", "jpe", "tif",  "tiff", "pgm", "ppm", "pbm", "pnm",
         "pam", "pfm",  "npy",  "y4m", "mkv",  "webm", "mp4", "m4v", "mov", "avi",
         "ts",  "m2ts", "mts",  "mpg", "mpeg", "wmv",  "flv", "ogv", "mxf", NULL};
+    /* These where libvips is there to read them. */
+    static const char *const others[] = {"webp", "avif", "heic", "heif", "jxl", "jp2", "j2k",
+                                         "gif",  "exr",  "hdr",  "fits", "fit", "bmp", NULL};
     const char *dot = strrchr(name, '.');
-    for (int i = 0; dot && extensions[i]; i++) {
-        if (strcasecmp(dot + 1, extensions[i]) == 0)
-            return 1;
-    }
-    return 0;
+    return dot && (is_one_of(dot + 1, extensions) || (is_one_of(dot + 1, others) && has_vips()));
 }
 
 int tool_is_folder(const char *name)

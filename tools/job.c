@@ -22,6 +22,7 @@ tamis_write_options tool_write_options(const tool *t)
     const tool_options *o = &t->options;
     return (tamis_write_options){.overwrite = o->overwrite || o->in_place,
                                  .quality = o->quality,
+                                 .lossless = o->lossless,
                                  .level = o->level,
                                  .compression = o->compression,
                                  .tile = o->tiff_tile,

@@ -49,7 +49,9 @@ const tool_option tool_option_table[] = {
            .doc = "format to write: png, jpeg, tiff, pnm, pam, pfm, npy or raw; of video y4m, mkv, "
                   "mp4 and others; default: by the output's extension, else that of the input"),
     OPTION(quality, .kind = TOOL_INT, .min = 1, .max = 100, .arg = "N",
-           .groups = TOOL_GROUP_WRITE | TOOL_GROUP_RESULT, .doc = "JPEG quality; default 92"),
+           .groups = TOOL_GROUP_WRITE | TOOL_GROUP_RESULT,
+           .doc = "quality of JPEG, and of WebP, AVIF, HEIF, JPEG XL and JPEG 2000, which libvips "
+                  "writes; default 92"),
     OPTION(level, .kind = TOOL_INT, .min = 1, .max = 9, .arg = "N",
            .groups = TOOL_GROUP_WRITE | TOOL_GROUP_RESULT,
            .doc = "PNG and deflate effort; default 6"),
@@ -93,7 +95,8 @@ const tool_option tool_option_table[] = {
            .doc = "video: the encoder's preset for speed, such as fast or slow"),
     OPTION(pix_fmt, .kind = TOOL_TEXT, .arg = "NAME", .groups = VIDEO,
            .doc = "video: pixel format to write, such as yuv420p10; default: that of the input"),
-    OPTION(lossless, .kind = TOOL_FLAG, .groups = VIDEO, .doc = "video: encode without loss"),
+    OPTION(lossless, .kind = TOOL_FLAG, .groups = VIDEO,
+           .doc = "video, WebP, AVIF, HEIF, JPEG XL and JPEG 2000: encode without loss"),
     OPTION(tile, .kind = TOOL_SIZE, .min = 1, .max = 1 << 20, .arg = "WxH",
            .groups = TOOL_GROUP_FILTER, .doc = "size of the tiles; results do not depend on it"),
     OPTION(jobs, .kind = TOOL_INT, .min = 1, .max = 1024, .arg = "N", .groups = TOOL_GROUP_FILTER,

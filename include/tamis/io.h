@@ -53,7 +53,8 @@ TAMIS_API tamis_status tamis_meta_set(tamis_meta *meta, const char *name, const 
 
 /* What a file says about itself without its pixels being read. */
 typedef struct tamis_file_info {
-    char format[16];          /* "png", "jpeg", "tiff", "pnm", "pfm", "npy", "raw" */
+    char format[16];          /* "png", "jpeg", "tiff", "pnm", "pfm", "npy", "raw"; others where
+                                 libvips reads the file: "webp", "heif", "jxl" ... */
     tamis_format image;       /* of the pixels as tamis_reader_read() delivers them */
     int32_t w, h;             /* upright: after orientation */
     int pages;                /* 1, or more for a multi-page TIFF */
@@ -110,19 +111,22 @@ TAMIS_API void tamis_reader_close(tamis_reader **reader);
 
 /* Options for writing. Zero-initialize. */
 typedef struct tamis_write_options {
-    const char *format;      /* "png", "jpeg", "tiff", "pnm", "pam", "pfm", "npy", "raw"; NULL = by
-                                the name's extension */
+    const char *format;      /* "png", "jpeg", "tiff", "pnm", "pam", "pfm", "npy", "raw", and with
+                                libvips "webp", "avif", "heif", "jp2", "jxl"; NULL = by the name's
+                                extension */
     int overwrite;           /* 1: replace an existing file */
-    int quality;             /* JPEG, 1 .. 100; 0 = 92 */
+    int quality;             /* JPEG and formats of libvips, 1 .. 100; 0 = 92 */
     int level;               /* PNG and deflate, 1 .. 9; 0 = 6, or faster where a PNG gains
                                 nothing from more */
     const char *compression; /* TIFF: "none", "deflate", "lzw"; NULL = "deflate" */
     int tile;                /* TIFF: tile side, a multiple of 16; 0 = strips */
-    int pyramid; /* TIFF: 1 = behind each page smaller ones, each half the size of the one
-                    before by means of 2x2 pixels, down to a single tile; tile = 0
-                    then means 256 */
-    int pages;   /* TIFF: number of pages to come, where known, so that a file beyond
-                    4 GiB is a BigTIFF from its start; 0 = 1 */
+    int pyramid;  /* TIFF: 1 = behind each page smaller ones, each half the size of the one
+                     before by means of 2x2 pixels, down to a single tile; tile = 0
+                     then means 256 */
+    int pages;    /* TIFF: number of pages to come, where known, so that a file beyond
+                     4 GiB is a BigTIFF from its start; 0 = 1 */
+    int lossless; /* WebP, AVIF, HEIF, JPEG XL and JPEG 2000: 1 = the samples come back as they are
+                     (AVIF and HEIF: as near as their libraries come to it) */
 } tamis_write_options;
 
 /* Checks options alone, before there is a path. Errors: ARGUMENT; the message names the option, its
@@ -196,6 +200,11 @@ TAMIS_API int tamis_folder_sweep(const char *folder);
 /* Writes names and versions of the file libraries in use, such as "libpng 1.6.39, zlib 1.2.13",
  * into buf; returns buf. */
 TAMIS_API const char *tamis_io_libraries(char *buf, size_t size);
+
+/* The same of libvips, which reads and writes other formats, such as "libvips 8.14.1", or why it is
+ * not there: it comes in the module tamis_vips.so, found beside this library, in its folder tamis/,
+ * or where TAMIS_VIPS_MODULE says. */
+TAMIS_API const char *tamis_vips_libraries(char *buf, size_t size);
 
 /* Whole files in one call: first page only; tamis_image_save() replaces an existing file. Ownership
  * and errors are those of the functions above. */
