@@ -236,19 +236,20 @@ static void write_row(AVFrame *frame, const AVPixFmtDescriptor *d, int component
             p[(ptrdiff_t)x * c.step] = (uint8_t)in[x];
         return;
     }
+    int low = (d->flags & AV_PIX_FMT_FLAG_BE) != 0; /* the place of the low byte */
     for (int x = 0; x < n; x++, p += c.step) {
         unsigned word = (unsigned)in[x] << c.shift;
-        p[0] = (uint8_t)word;
-        p[1] = (uint8_t)(word >> 8);
+        p[low] = (uint8_t)word;
+        p[1 - low] = (uint8_t)(word >> 8);
     }
 }
 
-/* Whether write_row() writes it: each component in one or two bytes of its own, low byte first. */
+/* Whether write_row() writes it: each component in one or two bytes of its own. */
 static int is_writable(enum AVPixelFormat pixels, tamis_video_format *f)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(pixels);
     if (!tamis_priv_av_pixels_describe(pixels, f) || f->type == TAMIS_F32 ||
-        (d->flags & (AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BE)))
+        (d->flags & (AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_PAL)))
         return 0;
     int bytes = (int)tamis_type_size(f->type);
     for (int i = 0; i < d->nb_components; i++) {

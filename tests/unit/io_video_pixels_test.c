@@ -77,7 +77,8 @@ static void test_other_codecs_without_loss(void **state)
         const char *file, *codec;
         size_t kind;
     } rows[] = {{"o.mkv", "libx264", 6},     {"o.mp4", "libx264rgb", 17}, {"o.mkv", "libx265", 12},
-                {"o.webm", "libvpx-vp9", 4}, {"o.mov", "png", 18},        {"o.mkv", "utvideo", 17}};
+                {"o.webm", "libvpx-vp9", 4}, {"o.mov", "png", 18},        {"o.mkv", "utvideo", 17},
+                {"p.mov", "png", 21}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         tamis_video_write_options options = {.codec = rows[i].codec, .lossless = 1, .overwrite = 1};
