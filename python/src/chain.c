@@ -103,11 +103,49 @@ static PyObject *chain_steps(PyObject *self, PyObject *unused)
     return list;
 }
 
+/* resolve(view, guide=None): the chain's text with all chosen that is open, from the view's first
+ * picture. */
+static PyObject *chain_resolve(PyObject *self, PyObject *args)
+{
+    const core_chain *c = (core_chain *)self;
+    tamis_ctx *ctx = c->context->ctx;
+    PyObject *view, *guide = NULL;
+    if (!PyArg_ParseTuple(args, "O!|O", core_view_type, &view, &guide))
+        return NULL;
+    const core_view *picture = (core_view *)view;
+    if (!picture->plain) {
+        PyErr_SetString(PyExc_ValueError, "Chain.resolve: a view that needs a copy");
+        return NULL;
+    }
+    core_watch watch;
+    tamis_run_options options = {0};
+    if (guide && guide != Py_None)
+        options.guide = &((core_view *)guide)->first;
+    core_chain chosen = {.context = c->context};
+    core_begin();
+    core_watch_begin(&watch, &options);
+    tamis_status status =
+        tamis_graph_resolve(ctx, c->graph, &picture->first, &options, &chosen.graph);
+    int interrupted = core_watch_end(&watch);
+    PyObject *text =
+        interrupted || core_end(ctx, status) ? NULL : chain_text((PyObject *)&chosen, NULL);
+    tamis_graph_free(&chosen.graph);
+    return text;
+}
+
+static PyObject *chain_open(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(tamis_graph_is_open(((core_chain *)self)->graph));
+}
+
 static PyMethodDef methods[] = {
+    {"resolve", chain_resolve, METH_VARARGS, "resolve(view, guide=None): all chosen, as text."},
     {"steps", chain_steps, METH_NOARGS, "The filters, each as a chain's text."},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef getters[] = {
+    {"open", chain_open, NULL, "Whether something has to be chosen from a picture.", NULL},
     {"text", chain_text, NULL, "The chain as text, without what has its default.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 

@@ -51,6 +51,7 @@ static PyObject *param_dict(const tamis_param *p)
               put(o, "type", PyUnicode_FromString(types[p->type])) ||
               put(o, "default", param_default(p)) || put(o, "min", PyFloat_FromDouble(p->min)) ||
               put(o, "max", PyFloat_FromDouble(p->max)) || put(o, "odd", PyBool_FromLong(p->odd)) ||
+              put(o, "automatic", PyBool_FromLong(p->automatic)) ||
               put(o, "unit", PyUnicode_FromString(p->unit ? p->unit : "")) ||
               put(o, "doc", PyUnicode_FromString(p->doc));
     if (!bad && p->type == TAMIS_PARAM_VALUE)

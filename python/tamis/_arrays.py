@@ -94,6 +94,31 @@ def _check_out(out, shape, key):
         raise ValueError("out is read-only")
 
 
+def resolved(chain, view, guide_view=None):
+    """The chain with everything chosen from the view's first picture."""
+    return _core.Chain(_runtime.context(), chain).resolve(view, guide_view)
+
+
+def _run_each(chain, image, out, view, guide, alpha, device, threads):
+    """A batch whose pictures choose for themselves."""
+    image = numpy.asarray(image)
+    axis = view.channel_axis
+    spatial = [a for a in view.axes if a is not None] + ([] if axis is None else [axis])
+    lead = [i for i in range(image.ndim) if i not in spatial]
+    pictures = numpy.moveaxis(image, lead, range(len(lead)))
+    inner = None if axis is None else sorted(spatial).index(axis)
+    results = [run(chain, pictures[at], None, inner, alpha, guide, device, threads)
+               for at in numpy.ndindex(pictures.shape[:len(lead)])]
+    found = numpy.stack(results).reshape(pictures.shape[:len(lead)] + results[0].shape)
+    found = numpy.moveaxis(found, range(len(lead)), lead)
+    if out is None:
+        return found
+    if not isinstance(out, numpy.ndarray) or out.shape != found.shape or out.dtype != found.dtype:
+        raise ValueError("out: the result has shape %s and type %s" % (found.shape, found.dtype))
+    out[...] = found
+    return out
+
+
 def run(chain, image, out, channel_axis, alpha, guide, device, threads):
     """Runs a chain (its text) on an array."""
     if type(image) is not numpy.ndarray and _device.is_on_device(image):
@@ -106,7 +131,13 @@ def run(chain, image, out, channel_axis, alpha, guide, device, threads):
         guide_key = guide_view.key
         if guide_view.count != 1:
             raise ValueError("guide has shape %s: it is one picture" % (guide_view.shape,))
-    plan = _runtime.plan(chain, device, threads, key, guide_key)
+    if _runtime.is_open(chain):
+        chosen = resolved(chain, view, guide_view)
+        plan = _runtime.plan(chosen, device, threads, key, guide_key)
+        if view.count > 1 and plan.frames == 0:  # a sequence has one choice, others each their own
+            return _run_each(chain, image, out, view, guide, alpha, device, threads)
+    else:
+        plan = _runtime.plan(chain, device, threads, key, guide_key)
     result_key = plan.key
     if key[1] == result_key[1] and key[4:] == result_key[4:]:
         shape, axis = view.shape, view.channel_axis

@@ -131,7 +131,7 @@ def bilateral(
         Height x width, with channels as a third axis, or more: see help(tamis).
     sigma_space : 0.1 .. 128 [px], default 3.0
         standard deviation of the Gaussian of the distance in the picture
-    sigma_color : 1e-09 .. 1000000000, or '10%' of the type's range [levels], default 11.7647%
+    sigma_color : 1e-09 .. 1000000000, or '10%' of the type's range, or 'auto' [levels], default 11.7647%
         standard deviation of the Gaussian of the difference in value; two to three times that of the noise; auto: by the noise of the picture
     ksize : 0 .. 513, odd [px], default 0
         width and height of the window; 0 = 2 * ceil(2 * sigma_space) + 1
@@ -225,9 +225,9 @@ def canny(
     ----------
     image : array
         Height x width, with channels as a third axis, or more: see help(tamis).
-    low : 0 .. 1000000000, or '10%' of the type's range [levels], default 20%
+    low : 0 .. 1000000000, or '10%' of the type's range, or 'auto' [levels], default 20%
         size of slope above which a pixel may belong to an edge; auto: 0.4 times high
-    high : 0 .. 1000000000, or '10%' of the type's range [levels], default 60%
+    high : 0 .. 1000000000, or '10%' of the type's range, or 'auto' [levels], default 60%
         size of slope above which it begins one; not below low; auto: by the slopes that the picture has
     sigma : 0 .. 50 [px], default 0.0
         standard deviation of the Gaussian that smooths first; 0: none
@@ -460,7 +460,7 @@ def median(
     ----------
     image : array
         Height x width, with channels as a third axis, or more: see help(tamis).
-    ksize : 1 .. 255, odd [px], default 3
+    ksize : 1 .. 255, odd, or 'auto' [px], default 3
         window: one odd number, or odd width x height; auto: by the share of impulses in the picture
     percentile : 0 .. 100 [%], default 50.0
         which sample of the sorted window: 0 the smallest, 50 the median, 100 the largest
@@ -503,13 +503,13 @@ def nlmeans(
     ----------
     image : array
         Height x width, with channels as a third axis, or more: see help(tamis).
-    h : 0 .. 1000000000, or '10%' of the type's range [levels], default 3.92157%
+    h : 0 .. 1000000000, or '10%' of the type's range, or 'auto' [levels], default 3.92157%
         strength: about the standard deviation of the noise; 0 = no change; auto: by the noise of the picture
     patch : 1 .. 63, odd [px], default 7
         width and height of the patches that are compared
     search : 1 .. 99, odd [px], default 21
         width and height of the window in which like patches are sought
-    sigma : 0 .. 1000000000, or '10%' of the type's range [levels], default 0
+    sigma : 0 .. 1000000000, or '10%' of the type's range, or 'auto' [levels], default 0
         standard deviation of the noise, whose part is taken off the distance of patches; at most 8 h; auto: that of the picture
     color : joint, luma, separate, default joint
         one weight for all channels, from all of them or from luma, or each channel alone

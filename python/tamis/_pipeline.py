@@ -71,7 +71,19 @@ class Pipeline:
                            self._device if device is None else device,
                            self._threads if threads is None else threads)
 
+    def resolve(self, image, *, channel_axis="auto", alpha_channel=None, guide=None):
+        """The pipeline with everything chosen that is to be chosen from a picture, such as
+        nlmeans=h=auto: from this one, or the first of a batch. Calls do that by themselves."""
+        view = _arrays.host_view(image, channel_axis, alpha_channel)
+        second = None if guide is None else _arrays.host_view(guide)
+        return Pipeline(_arrays.resolved(self._text, view, second), device=self._device,
+                        threads=self._threads)
+
     def _plan(self, shape, dtype, channel_axis, alpha_channel, guide):
+        if dtype is None and _runtime.is_open(self._text):
+            chosen = self.resolve(shape, channel_axis=channel_axis, alpha_channel=alpha_channel,
+                                  guide=guide)
+            return chosen._plan(shape, dtype, channel_axis, alpha_channel, guide)
         if dtype is None:  # an array, or what has a shape and a type
             shape, dtype = shape.shape, shape.dtype
         blank = numpy.broadcast_to(numpy.empty((), dtype), shape)  # no memory for its samples

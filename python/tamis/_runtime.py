@@ -8,6 +8,7 @@ from . import _core
 _lock = threading.Lock()
 _contexts = {}  # (device, threads) -> Context
 _plans = {}  # (chain, device, threads, format and size, ...) -> Plan, oldest first
+_open = {}  # chain -> whether something has to be chosen
 _plan_bytes = 0
 _default_threads = 0
 
@@ -41,6 +42,16 @@ def set_threads(count):
 def get_threads():
     """How many threads filter."""
     return context().threads
+
+
+def is_open(chain):
+    """Whether something of the chain has to be chosen from a picture: h=auto of nlmeans."""
+    found = _open.get(chain)
+    if found is None:
+        if len(_open) >= 1024:
+            _open.clear()
+        found = _open[chain] = _core.Chain(context(), chain).open
+    return found
 
 
 def plan(chain, device, threads, key, guide=None, whole_bytes=0):

@@ -43,8 +43,8 @@ def annotation(param):
         literal = "Literal[%s]" % ", ".join('"%s"' % c for c in param["choices"])
         return literal + " | bool" if "on" in param["choices"] else literal
     text = _TYPES[kind]
-    if kind in ("int", "float") and isinstance(default(param), str):
-        text += ' | Literal["%s"]' % default(param)
+    if kind in ("int", "float") and (param.get("automatic") or isinstance(default(param), str)):
+        text += ' | Literal["auto"]'
     return text
 
 
@@ -64,7 +64,7 @@ def allowed(param):
         text += ", odd"
     if param["type"] == "value":
         text += ", or '10%' of the type's range"
-    return text + words
+    return text + words + (", or 'auto'" if param.get("automatic") else "")
 
 
 def docstring(spec):

@@ -243,6 +243,9 @@ def map(pipeline, array, *, channel_axis="auto", alpha_channel=None, chunks=None
     are those of Pipeline(...)(the whole picture). Guides and frames= are not for this.
     """
     pipeline = Pipeline(pipeline) if isinstance(pipeline, str) else pipeline
+    if _runtime.is_open(pipeline.text):
+        raise ValueError("%s: something is to be chosen from the picture; choose it first, from a part "
+                         "of it: pipeline.resolve(part)" % pipeline)
     device = pipeline.device if device is None else device
     view = _blank_view(array.shape, array.dtype, channel_axis, alpha_channel)
     rows, columns = view.axes

@@ -51,6 +51,12 @@ class Library:
         lib, graph, plan = self.lib, c.c_void_p(), c.c_void_p()
         assert lib.tamis_graph_parse(self.ctx, chain.encode(), c.byref(graph)) == 0
         image, options = image_of(array), Options()
+        if lib.tamis_graph_is_open(graph):
+            chosen = c.c_void_p()
+            assert lib.tamis_graph_resolve(self.ctx, graph, c.byref(image), None,
+                                           c.byref(chosen)) == 0
+            lib.tamis_graph_free(c.byref(graph))
+            graph = chosen
         if guide is not None:
             second = image_of(guide)
             self.kept = second.format

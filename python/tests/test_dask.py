@@ -46,6 +46,12 @@ def test_channels_alpha_and_batches():
         assert same(got.compute(), tamis.median(stack, channel_axis=None))
 
 
+def test_choose_first():
+    a = picture((60, 70), "uint8")
+    with pytest.raises(ValueError, match="resolve"):
+        tamis.dask.map("nlmeans=h=auto", da.from_array(a))
+
+
 def test_tasks_read_their_part_only():
     class Watched:
         shape, dtype, chunks = (400, 400), numpy.dtype("uint8"), (100, 100)

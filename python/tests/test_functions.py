@@ -140,6 +140,28 @@ def test_facts_of_pipelines():
         tamis.Pipeline("canny=low=90:high=10").format((10, 20), "uint8")
 
 
+def test_what_is_chosen_from_the_picture():
+    rng = numpy.random.default_rng(5)
+    base = numpy.tile(numpy.linspace(60, 180, 64), (64, 1))
+    a, b = ((base + s * rng.standard_normal(base.shape)).clip(0, 255).astype("uint8")
+            for s in (5, 20))
+    p = tamis.Pipeline("nlmeans=h=auto:search=7,box")
+    chosen = p.resolve(a)
+    assert "auto" not in chosen.text and chosen != p.resolve(b)
+    assert same(p(a), chosen(a)) and same(p(b), p.resolve(b)(b))
+    assert same(tamis.nlmeans(a, "auto", search=7), tamis.Pipeline("nlmeans=h=auto:search=7")(a))
+    both = p(numpy.stack([a, b]), channel_axis=None)
+    assert same(both[0].copy(), p(a)) and same(both[1].copy(), p(b))
+    colors = numpy.stack([a, b, a], axis=-1)
+    many = p(numpy.stack([colors, colors[::-1]]))
+    assert same(many[1].copy(), p(colors[::-1].copy()))
+    assert "nlmeans" in p.explain(a) and p.format(a).shape == a.shape
+    with pytest.raises(ValueError, match="auto"):
+        p.explain(a.shape, a.dtype)
+    sequence = tamis.nlmeans(numpy.stack([a, a, b]), "auto", search=7, frames=1, channel_axis=None)
+    assert sequence.shape == (3, 64, 64)
+
+
 def test_module():
     assert "median" in tamis.filters() and tamis.filters()["median"]
     assert isinstance(tamis.devices(), list)

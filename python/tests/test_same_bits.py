@@ -18,6 +18,8 @@ def samples(spec):
         for choice in p.get("choices", ()):
             if choice != p["default"]:
                 yield {p["name"]: choice}
+        if p.get("automatic"):
+            yield {p["name"]: "auto"}
 
 
 def spec_of(name):
