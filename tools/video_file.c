@@ -121,6 +121,10 @@ static tamis_status filter_video(tool_worker *worker, const tool_file *file,
     snprintf(worker->device, sizeof(worker->device), "%s", plan ? tamis_plan_device(plan) : "cpu");
     if (!status && tamis_graph_is_open(worker->graph) && !report->chain)
         report->chain = tool_graph_text(parts.part[TAMIS_VIDEO_MAIN].graph);
+    if (!status && info->interlaced && tamis_graph_size(worker->graph) > 0)
+        tool_warn(&worker->tool,
+                  "%s: interlaced: filters that look up and down mix the two fields of a frame",
+                  file->in);
     if (!status && !worker->tool.options.dry_run) {
         tool_worker_hold(worker, tool_video_bytes(&parts));
         status = tool_canceled() ? TAMIS_ERR_CANCELED

@@ -336,6 +336,14 @@ class Files(VideoCase):
         self.assertEqual((video["width"], video["height"], video["bits"], video["frames"]),
                          (19, 13, 10, 3))
 
+    def test_interlaced_frames_are_told(self):
+        self.clip("in.y4m")
+        self.assertNotIn("interlaced", self.tamis("median", "in.y4m", "-o", "a.y4m").err)
+        self.write("it.y4m", self.read("in.y4m").replace(b" Ip ", b" It ", 1))
+        self.assertIn("interlaced", self.tamis("median", "it.y4m", "-o", "b.y4m").err)
+        self.tamis("run", "", "it.y4m", "-o", "c.y4m")
+        self.assertEqual(self.read("c.y4m"), self.read("it.y4m"))
+
     def test_dry_run_and_json(self):
         self.clip("in.y4m")
         run = self.tamis("run", "resize=scale=2", "in.y4m", "-o", "out.y4m", "--dry_run")
