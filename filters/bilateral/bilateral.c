@@ -80,7 +80,7 @@ static void vector_c(const tamis_tile *t, const bilateral_coef *k, tamis_type ty
         if (k->guided)
             px = (pixels){t->guide, 0, t->guide_planes, 0};
         for (int y = 0; y < t->h; y++)
-            for (ptrdiff_t i = 0; i < (ptrdiff_t)t->w * t->step; i++)
+            for (ptrdiff_t i = 0; i < (ptrdiff_t)t->w * t->step && !tamis_tile_canceled(t); i++)
                 put(type, t, p, y, i, mean(t, k, type, &px, p, y, i));
     }
 }
@@ -140,7 +140,7 @@ static void luma_c(const tamis_tile *t, const bilateral_coef *k, tamis_type type
     if (k->guided)
         px = alone = (pixels){t->guide, 0, t->guide_planes, 0};
     for (int y = 0; y < t->h; y++) {
-        for (int x = 0; x < t->w; x++) {
+        for (int x = 0; x < t->w && !tamis_tile_canceled(t); x++) {
             double l = luma(mean(t, k, type, &px, 0, y, x), mean(t, k, type, &px, 1, y, x),
                             mean(t, k, type, &px, 2, y, x));
             chroma c = mean_chroma(t, k, type, y, x);

@@ -142,7 +142,7 @@ TAMIS_INLINE void filter(const group *g, const bilateral_view *guide, int planes
     const tamis_tile *t = g->tile;
     ptrdiff_t count = (ptrdiff_t)t->w * t->step;
     for (int y = 0; y < t->h; y++) {
-        for (ptrdiff_t i = 0; i < count; i += B) {
+        for (ptrdiff_t i = 0; i < count && !tamis_tile_canceled(t); i += B) {
             sums s;
             average(&s, g->coef, &g->view, guide, (block){y, t->step, i}, planes, l1, fine);
             for (int p = 0; p < planes; p++) {
@@ -421,7 +421,7 @@ TAMIS_INLINE void luma_rows(const tamis_tile *t, const bilateral_coef *k, void *
     if (k->guided)
         guide = widen_planes(&f, type, t->guide, t->guide_planes);
     for (int y = 0; y < t->h; y++)
-        for (int x = 0; x < t->w; x += B)
+        for (int x = 0; x < t->w && !tamis_tile_canceled(t); x += B)
             luma_block(t, k, type, &split, &guide, (block){y, 1, x});
     if (t->planes > 3 && !k->alpha) {
         group g = {t, k, type, {{split.rows[3]}, 1}, k->guided ? &guide : NULL, 3};

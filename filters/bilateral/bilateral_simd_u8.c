@@ -214,7 +214,7 @@ TAMIS_INLINE __m512i filter_alone(const source *s, const int8_t *at, bilateral_r
 TAMIS_INLINE void filter_plane(const tamis_tile *t, const source *s, int p, bilateral_reach reach)
 {
     ptrdiff_t count = (ptrdiff_t)t->w * t->step;
-    for (int y = 0; y < t->h; y++) {
+    for (int y = 0; y < t->h && !tamis_tile_canceled(t); y++) {
         const int8_t *row = s->plane[p] + y * s->stride;
         uint8_t *dst = (uint8_t *)t->dst[p] + y * t->dst_stride[p];
         for (ptrdiff_t i = 0; i < count; i += 64)
@@ -379,7 +379,7 @@ TAMIS_INLINE __m512i apply_weights(const source *s, const int8_t *at, const scal
 TAMIS_INLINE void filter_joint(const tamis_tile *t, const source *s, bilateral_reach reach,
                                int squares)
 {
-    for (int y = 0; y < t->h; y++) {
+    for (int y = 0; y < t->h && !tamis_tile_canceled(t); y++) {
         for (int x = 0; x < t->w; x += 64) {
             ptrdiff_t at = y * s->stride + x;
             scales scale =

@@ -108,7 +108,7 @@ static void filter_tile(const tamis_tile *t, const nlmeans_coef *k, tamis_type t
     for (int first = 0; first < t->planes; first += count, count = 1) {
         group g = {t, k, type, first, count, first == 0 && k->luma};
         for (int y = 0; y < t->h; y++)
-            for (ptrdiff_t i = 0; i < (ptrdiff_t)t->w * t->step; i++)
+            for (ptrdiff_t i = 0; i < (ptrdiff_t)t->w * t->step && !tamis_tile_canceled(t); i++)
                 filter_pixel(&g, (place){y, i, 0});
     }
 }

@@ -183,7 +183,7 @@ static void take_sums(store *s, nlmeans_field *f)
 TAMIS_INLINE void filter_part(const nlmeans_coef *k, void *scratch, const part *a)
 {
     store s = {scratch};
-    nlmeans_field f = {.coef = k, .h = a->tile->h, .finite = 1};
+    nlmeans_field f = {.coef = k, .tile = a->tile, .h = a->tile->h, .finite = 1};
     f.run = nlmeans_run(k, a->tile->w, LANES);
     f.row = f.run + 2 * margin_x(k);
     deal_frame(&s, &f, a, 0, &f.values, &f.distance);

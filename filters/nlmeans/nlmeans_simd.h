@@ -22,6 +22,7 @@ typedef struct nlmeans_view {
  * many more to each side as the search window reaches. */
 typedef struct nlmeans_field {
     const nlmeans_coef *coef;
+    const tamis_tile *tile;
     int h, run;
     int finite;            /* no sample is so large that a weight or a difference overflows */
     ptrdiff_t row;         /* vectors in a row of samples */

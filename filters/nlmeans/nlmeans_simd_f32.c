@@ -354,6 +354,8 @@ void TAMIS_FN(nlmeans_search)(const nlmeans_field *f, int same_frame)
     int pending = 0;
     for (int dy = same_frame ? 0 : -k->sy; dy <= k->sy; dy++) {
         for (int dx = same_frame && dy == 0 ? 1 : -k->sx; dx <= k->sx; dx += GROUP) {
+            if (tamis_tile_canceled(f->tile))
+                return;
             int group = k->sx - dx + 1 < GROUP ? k->sx - dx + 1 : GROUP;
             add_group(f, (offset){dy, dx}, same_frame, group);
             pending += group;

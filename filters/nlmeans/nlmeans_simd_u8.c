@@ -26,6 +26,7 @@ enum { LANES = NLMEANS_LANES, GROUP = NLMEANS_GROUP };
  * of a pair lies in the tile, as many more to each side as the search window reaches. */
 typedef struct field {
     const nlmeans_coef *coef;
+    const tamis_tile *tile;
     int w, h, run;
     int planes;
     ptrdiff_t row;                             /* vectors in a row of samples */
@@ -300,7 +301,7 @@ TAMIS_INLINE void add_all(const field *f, int r, mode m, int planes)
 {
     const nlmeans_coef *k = f->coef;
     for (int dy = 0; dy <= k->sy; dy++)
-        for (int dx = dy ? -k->sx : 1; dx <= k->sx; dx += GROUP)
+        for (int dx = dy ? -k->sx : 1; dx <= k->sx && !tamis_tile_canceled(f->tile); dx += GROUP)
             add_group(f, dy, dx, k->sx - dx + 1 < GROUP ? k->sx - dx + 1 : GROUP, r, m, planes);
 }
 
@@ -444,7 +445,7 @@ static void lay_out(field *f, void *scratch)
 static void filter_channel(const tamis_tile *t, const nlmeans_coef *k, void *scratch, int first,
                            int c)
 {
-    field f = {.coef = k, .w = t->w, .h = t->h, .planes = k->colors};
+    field f = {.coef = k, .tile = t, .w = t->w, .h = t->h, .planes = k->colors};
     int margin = k->sy + k->py;
     f.run = nlmeans_run(k, t->w, LANES);
     f.row = f.run + 2 * (k->sx + k->px);

@@ -303,7 +303,7 @@ static void warp(const tamis_tile *t, const struct warp_coef *c, tamis_type type
     struct source s = {.whole = t->whole, .border = c->border, .type = type, .step = t->step};
     for (int j = 0; j < t->h; j++) {
         void *row = (char *)t->dst[0] + j * t->dst_stride[0];
-        for (int i = 0; i < t->w; i++) {
+        for (int i = 0; i < t->w && !tamis_tile_canceled(t); i++) {
             struct place at = {t, i, j};
             for (s.channel = 0; s.channel < t->step; s.channel++)
                 store(type, row, i * t->step + s.channel, interpolate(c, &s, at));

@@ -58,7 +58,16 @@ typedef struct tamis_tile {
     int guide_planes;
     void *dst[TAMIS_MAX_CHANNELS];            /* output column 0, row 0 of each plane */
     ptrdiff_t dst_stride[TAMIS_MAX_CHANNELS]; /* bytes, may be negative */
+    const volatile int *cancel;               /* see tamis_tile_canceled(); may be NULL */
 } tamis_tile;
+
+/* Whether the caller wants the run to stop. The engine asks between tiles; kernels that may take
+ * more than a few tenths of a second for one ask, too, and may then return at any point: nobody
+ * looks at the result. */
+static inline int tamis_tile_canceled(const tamis_tile *tile)
+{
+    return tile->cancel && __atomic_load_n(tile->cancel, __ATOMIC_RELAXED);
+}
 
 /* scratch has the bytes that the node's scratch function asked for, aligned to 64. */
 typedef void (*tamis_kernel_fn)(const tamis_tile *tile, const void *coef, void *scratch);

@@ -183,7 +183,7 @@ static void run_rows(const tamis_pass *pass, const tamis_step *s, const tamis_sl
 {
     int now = s->node.frames, top = s->node.need ? 0 : s->node.halo.top;
     tamis_frames frames;
-    tamis_tile tile = {.from = need, .frames = now ? &frames : NULL};
+    tamis_tile tile = {.from = need, .frames = now ? &frames : NULL, .cancel = pass->cancel};
     if (now)
         memset(&frames, 0, sizeof frames);
     for (int f = 0; f <= 2 * now; f++) {
@@ -278,7 +278,7 @@ static void run_gather(const tamis_pass *pass, const tamis_slot *slot, tamis_rec
     const tamis_image *image = s->convert_in ? &s->prepared : pass->src;
     int32_t x = s->convert_in ? 0 : pass->src_x, y = s->convert_in ? 0 : pass->src_y;
     tamis_whole whole = {.w = s->node.w, .h = s->node.h};
-    tamis_tile tile = {.whole = &whole};
+    tamis_tile tile = {.whole = &whole, .cancel = pass->cancel};
     for (int p = 0; p < s->fetch.planes; p++) {
         whole.data[p] = origin_of(image, p, x, y);
         whole.stride[p] = image->stride[p];

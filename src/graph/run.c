@@ -256,7 +256,8 @@ static void set_pass(struct run *r, const tamis_segment *segment, const tamis_im
                            .dst = dst,
                            .rect = part,
                            .src_aligned = tamis_priv_is_aligned(src),
-                           .dst_aligned = tamis_priv_is_aligned(dst)};
+                           .dst_aligned = tamis_priv_is_aligned(dst),
+                           .cancel = options->cancel};
 }
 
 static void run_segment(struct run *r, const tamis_segment *segment, const tamis_image *src,

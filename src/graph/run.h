@@ -25,6 +25,7 @@ typedef struct tamis_pass {
     const tamis_image *dst;
     tamis_rect rect; /* of the segment's result; dst's top left pixel is its corner */
     int src_aligned, dst_aligned;
+    const volatile int *cancel; /* the caller's flag, or NULL */
 } tamis_pass;
 
 /* Whether all samples of an image have the alignment of their type. */
