@@ -103,7 +103,8 @@ typedef struct tamis_image {
                    this header that read or write samples want host memory */
 } tamis_image;
 
-/* Allocates an image; samples are not initialized. Rows start at 64-byte boundaries.
+/* Allocates an image; samples are not initialized. Rows start at 64-byte boundaries,
+ * those of fewer bytes at multiples of the power of two that holds one.
  * The caller owns one reference and gives it back with tamis_image_unref().
  * Errors: ARGUMENT (size or format out of range), MEMORY, LIMIT. */
 TAMIS_API tamis_status tamis_image_create(tamis_ctx *ctx, tamis_format format, int32_t w, int32_t h,

@@ -86,11 +86,20 @@ static void host_free(tamis_ctx *ctx, void *user, void *data)
 tamis_status tamis_image_create(tamis_ctx *ctx, tamis_format format, int32_t w, int32_t h,
                                 tamis_image *out)
 {
-    static const tamis_image_memory host = {host_alloc, host_free, NULL, ROW_ALIGNMENT};
+    static const tamis_image_memory host = {host_alloc, host_free, NULL, ROW_ALIGNMENT, 1};
     TAMIS_REQUIRE(ctx, out);
     *out = (tamis_image){0};
     TAMIS_REQUIRE(ctx, ctx);
     return tamis_priv_image_create(ctx, &host, format, w, h, out);
+}
+
+/* Narrow rows lie closer, or a high picture of them would be many times its size. */
+static size_t row_alignment(const tamis_image_memory *memory, size_t row)
+{
+    size_t alignment = memory->alignment;
+    while (alignment > memory->least_alignment && alignment / 2 >= row)
+        alignment /= 2;
+    return alignment;
 }
 
 tamis_status tamis_priv_image_create(tamis_ctx *ctx, const tamis_image_memory *memory,
@@ -101,7 +110,8 @@ tamis_status tamis_priv_image_create(tamis_ctx *ctx, const tamis_image_memory *m
     int planes = tamis_image_planes(&image);
     size_t samples = format.layout == TAMIS_PLANAR ? 1 : (size_t)format.channels;
     size_t row = tamis_priv_size_mul((size_t)w, samples * tamis_type_size(format.type));
-    row = tamis_priv_size_add(row, memory->alignment - 1) / memory->alignment * memory->alignment;
+    size_t alignment = row_alignment(memory, row);
+    row = tamis_priv_size_add(row, alignment - 1) / alignment * alignment;
     size_t plane = tamis_priv_size_mul(row, (size_t)h);
     size_t total = tamis_priv_size_mul(plane, (size_t)planes);
     if (total > PTRDIFF_MAX)

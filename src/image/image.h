@@ -11,7 +11,7 @@ typedef struct tamis_image_memory {
     tamis_status (*alloc)(tamis_ctx *ctx, void *user, size_t size, void **out);
     void (*free)(tamis_ctx *ctx, void *user, void *data);
     void *user;
-    size_t alignment; /* of rows */
+    size_t alignment, least_alignment; /* of rows that are that long, and of short ones */
 } tamis_image_memory;
 
 /* As tamis_image_create(), in such memory. */

@@ -93,6 +93,29 @@ static void images_are_aligned_and_counted(void **state)
     tamis_ctx_free(&ctx);
 }
 
+/* A picture of short rows is at most twice as large in memory as its samples. */
+static void short_rows_lie_close(void **state)
+{
+    tamis_ctx *ctx = unit_ctx(1);
+    size_t before = tamis_ctx_bytes(ctx);
+    tamis_image image;
+
+    (void)state;
+    for (int w = 1; w <= 80; w++)
+        for (int channels = 1; channels <= 3; channels++) {
+            tamis_format f = {TAMIS_F32, channels, TAMIS_PACKED, TAMIS_ALPHA_NONE};
+            size_t row = (size_t)(4 * channels * w), lies = 1;
+            assert_int_equal(tamis_image_create(ctx, f, w, 1000, &image), TAMIS_OK);
+            assert_true(tamis_ctx_bytes(ctx) - before < 2000 * row + 4096);
+            while (lies < row && lies < 64)
+                lies *= 2;
+            for (int y = 0; y < 3; y++)
+                assert_int_equal((uintptr_t)tamis_image_row(&image, 0, y) % lies, 0);
+            tamis_image_unref(&image);
+        }
+    tamis_ctx_free(&ctx);
+}
+
 static void create_refuses(tamis_ctx *ctx, tamis_format f, int32_t w, int32_t h,
                            tamis_status status)
 {
@@ -175,11 +198,9 @@ static void views_share_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(borders_near_and_far),
-        cmocka_unit_test(types_and_formats_print),
-        cmocka_unit_test(images_are_aligned_and_counted),
-        cmocka_unit_test(bad_images_are_refused),
-        cmocka_unit_test(views_share_memory),
+        cmocka_unit_test(borders_near_and_far),           cmocka_unit_test(types_and_formats_print),
+        cmocka_unit_test(images_are_aligned_and_counted), cmocka_unit_test(short_rows_lie_close),
+        cmocka_unit_test(bad_images_are_refused),         cmocka_unit_test(views_share_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
