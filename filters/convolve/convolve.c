@@ -19,7 +19,7 @@ static const tamis_param params[] = {
                 .max = 1e9, .words = kernel_names, .unit = "",
                 .doc = "weights a,b,..;c,d,.. row after row, ROWxCOLUMN, @FILE, or a name"),
     TAMIS_PARAM(struct tamis_convolve, divisor, .def = -1, .min = 0.0001, .max = 1e9, .unit = "",
-                .doc = "what the weighted sum is divided by; auto: the kernel's sum, or 1"),
+                .doc = "what the weighted sum is divided by; auto: the kernel's sum where that is positive, else 1"),
     TAMIS_PARAM(struct tamis_convolve, bias, .def = 0, .min = -1e9, .max = 1e9, .unit = "levels",
                 .doc = "added to the result"),
     TAMIS_PARAM(struct tamis_convolve, anchor_x, .def = -1, .min = 0, .max = TAMIS_MAX_MATRIX - 1,
@@ -94,7 +94,7 @@ static tamis_status read_kernel(tamis_node *node, struct convolve_wish *k)
     k->v = v;
     k->divisor = p->divisor;
     if (k->divisor < 0) /* a sum of decimals that is meant to be 0 is not quite */
-        k->divisor = fabs(k->sum) > 1e-9 * magnitude ? k->sum : 1;
+        k->divisor = k->sum > 1e-6 * magnitude ? k->sum : 1;
     k->bias = tamis_priv_node_value(node, p->bias);
     return TAMIS_OK;
 }

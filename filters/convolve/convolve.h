@@ -18,9 +18,10 @@
  *   edge       8 amid eight -1            box3, box5  ones
  *   laplacian  0 1 0; 1 -4 1; 0 1 0
  *
- * Divisor. auto is the sum of the kernel, so that brightness stays, or 1 where the sum is 0.
- * divisor=1 takes the numbers as they are. The bias, in levels or %, is added at the end; where the
- * kernel's sum is 0, bias=50% shows both signs.
+ * Divisor. auto is the sum of the kernel, so that brightness stays, or 1 where the sum is 0 or
+ * less, or a millionth of what the weights' magnitudes sum to. divisor=1 takes the numbers as they
+ * are. The bias, in levels or %, is added at the end; where the kernel's sum is 0, bias=50% shows
+ * both signs.
  *
  * Arithmetic.
  * Integers, where kernel, divisor and bias are fractions of a common power of two: exact sums of
@@ -91,7 +92,7 @@ typedef enum tamis_convolve_separable {
 /* Parameters of "convolve"; start from tamis_filter_defaults(). */
 struct tamis_convolve {
     tamis_matrix kernel;
-    double divisor;     /* -1 = the kernel's sum, or 1 */
+    double divisor;     /* -1 = the kernel's sum, or 1, as above */
     tamis_value bias;   /* added to the result */
     int anchor_x;       /* column of the kernel that lies on the pixel, from 0; -1 = w / 2 */
     int anchor_y;       /* row of the kernel that lies on the pixel; -1 = h / 2 */

@@ -166,14 +166,14 @@ static struct tamis_convolve *make_params(formula at, int w, int h)
 
 /* ---- the formula */
 
-static double sum_of(const tamis_matrix *m)
+static double divisor_of(const tamis_matrix *m)
 {
     double sum = 0, all = 0;
     for (int i = 0; i < m->w * m->h; i++) {
         sum += m->v[i];
         all += fabs(m->v[i]);
     }
-    return fabs(sum) > 1e-9 * all ? sum : 1;
+    return sum > 1e-6 * all ? sum : 1;
 }
 
 /* The right value at a pixel. */
@@ -196,7 +196,7 @@ static double *defined(const tamis_image *src, const struct tamis_convolve *p)
     double *want = malloc(sizeof *want * (size_t)src->w * (size_t)src->h);
     if (!want)
         abort();
-    double divisor = sum_of(&p->kernel);
+    double divisor = divisor_of(&p->kernel);
     for (int i = 0; i < src->w * src->h; i++)
         want[i] = defined_at(src, p, divisor, i % src->w, i / src->w);
     return want;
@@ -206,7 +206,7 @@ static double *defined(const tamis_image *src, const struct tamis_convolve *p)
 static double magnitude_of(const struct tamis_convolve *p, int *count)
 {
     const tamis_matrix *m = &p->kernel;
-    double magnitude = 0, divisor = sum_of(m);
+    double magnitude = 0, divisor = divisor_of(m);
     *count = 0;
     for (int i = 0; i < m->w * m->h; i++) {
         magnitude += fabs(m->v[i] / divisor);

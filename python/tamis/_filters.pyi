@@ -318,7 +318,7 @@ def convolve(
     kernel : 2-D array, or 'identity', or 'sharpen', or 'sharpen8', or 'edge', or 'laplacian', or 'emboss', or 'gauss3', or 'gauss5', or 'box3', or 'box5', default identity
         weights a,b,..;c,d,.. row after row, ROWxCOLUMN, @FILE, or a name
     divisor : 0.0001 .. 1000000000, default auto
-        what the weighted sum is divided by; auto: the kernel's sum, or 1
+        what the weighted sum is divided by; auto: the kernel's sum where that is positive, else 1
     bias : -1000000000 .. 1000000000, or '10%' of the type's range [levels], default 0
         added to the result
     anchor_x : 0 .. 65535 [px], default auto

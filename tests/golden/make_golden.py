@@ -145,7 +145,7 @@ def convolve(a, o):
         k = np.array([[float(v) for v in row.split(",")] for row in text.split(";")])
     kh, kw = k.shape
     anchor = int(o.get("anchor_x", kw // 2)), int(o.get("anchor_y", kh // 2))
-    divisor = o.get("divisor", k.sum() if abs(k.sum()) > 1e-9 else 1)
+    divisor = o.get("divisor", k.sum() if k.sum() > 1e-6 * np.abs(k).sum() else 1)
     if o.get("flip") == "on":
         k, anchor = k[::-1, ::-1], (kw - 1 - anchor[0], kh - 1 - anchor[1])
     win = windows(a, kw, kh, o["border"], o["border_value"], anchor)
