@@ -131,9 +131,20 @@ const char *tool_bench_place(const tool_timing *t, char *buf, size_t size)
     return buf;
 }
 
+/* Before the first row. */
+static void print_head(const tool_bench *b)
+{
+    char format[16];
+    tool_format_name(b->format, format, sizeof(format));
+    printf("%s %dx%d, %s, best of %d\n%-24s %28s %28s\n%-24s %9s %8s %9s %9s %8s %9s %8s\n", format,
+           b->w, b->h, tamis_ctx_cpu(b->ctx[0]), b->tool->options.repeat, "", "1 thread",
+           "all threads", "filter", "ms", "ns/pix", "Mpix/s", "ms", "ns/pix", "Mpix/s", "speed-up");
+}
+
 static void report(tool_bench *b, const char *chain, const tool_timing *t)
 {
     char place[128];
+    int is_first = json_array_size(b->results) == 0;
     json_t *o = json_object();
     json_object_set_new(o, "chain", tool_json_text(chain));
     tool_bench_json(b, t, o);
@@ -141,6 +152,8 @@ static void report(tool_bench *b, const char *chain, const tool_timing *t)
     json_array_append_new(b->results, o);
     if (b->tool->options.json)
         return;
+    if (is_first)
+        print_head(b);
     printf("%-24s", chain);
     for (int i = 0; i < 2; i++)
         printf(" %9.2f %8.2f %9.1f", 1e3 * t[i].best, 1e9 * t[i].best / pixels(b),
@@ -184,15 +197,8 @@ static int applies(const tool_bench *b, const char *chain)
 static int bench_all(tool_bench *b)
 {
     tool *t = b->tool;
-    char format[16];
     if (t->options.table == TOOL_TABLE_PUBLISHED)
         return tool_bench_published(b);
-    tool_format_name(b->format, format, sizeof(format));
-    if (!t->options.json)
-        printf("%s %dx%d, %s, best of %d\n%-24s %28s %28s\n%-24s %9s %8s %9s %9s %8s %9s %8s\n",
-               format, b->w, b->h, tamis_ctx_cpu(b->ctx[0]), t->options.repeat, "", "1 thread",
-               "all threads", "filter", "ms", "ns/pix", "Mpix/s", "ms", "ns/pix", "Mpix/s",
-               "speed-up");
     if (t->options.filter)
         return bench_chain(b, t->options.filter);
     int code = TOOL_OK;

@@ -391,13 +391,16 @@ static int verify_filter(verify *v)
 static int verify_filters(verify *v)
 {
     tool *t = v->tool;
+    if (t->options.filter) {
+        v->filter = tool_filter_find(t, t->options.filter);
+        if (!v->filter)
+            return TOOL_USAGE;
+    }
     if (!t->options.json)
         printf("%-12s %-7s %-9s %6s %12s %12s %9s %10s\n", "filter", "kernel", "type", "cases",
                "max abs", "MSE", "PSNR", "tolerance");
-    if (t->options.filter) {
-        v->filter = tool_filter_find(t, t->options.filter);
-        return v->filter ? verify_filter(v) : TOOL_USAGE;
-    }
+    if (t->options.filter)
+        return verify_filter(v);
     int code = TOOL_OK;
     for (int i = 0; i < tamis_filter_count() && !code; i++) {
         v->filter = tamis_filter_at(i);

@@ -63,9 +63,8 @@ int tool_context_make(tool *t, int threads, tamis_ctx **out)
     tamis_status status = tamis_ctx_create(&options, out);
     if (status != TAMIS_ERR_DEVICE)
         return status ? tool_fail(t, status) : TOOL_OK;
-    tool_error(t,
-               "--device %s: %s; use --device cpu, or auto, which takes the best device there is",
-               options.device, t->error);
+    tool_error(t, "%s%s: %s; use --device cpu, or auto, which takes the best device there is",
+               t->options.device ? "--device " : "TAMIS_DEVICE=", options.device, t->error);
     return TOOL_DEVICE;
 }
 

@@ -10,6 +10,21 @@
 #include "progress.h"
 #include "tool.h"
 
+/* The text with its control characters written out, as \x1b: names of files may hold any, and a
+ * terminal would obey them. */
+static char *without_controls(const char *text)
+{
+    char *plain = tool_alloc(4 * strlen(text) + 1), *to = plain;
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < ' ' || c == 127)
+            to += snprintf(to, 5, "\\x%02x", c);
+        else
+            *to++ = (char)c;
+    }
+    return plain;
+}
+
 /* In one piece, so that lines of several threads do not mix. */
 static void say(tool *t, const char *color, const char *kind, const char *format, va_list list)
 {
@@ -19,9 +34,11 @@ static void say(tool *t, const char *color, const char *kind, const char *format
     char *text = tool_alloc((size_t)length + 1);
     vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
-    char *line = t->colors ? tool_print_text("tamis: \033[%sm%s\033[0m%s\n", color, kind, text)
-                           : tool_print_text("tamis: %s%s\n", kind, text);
+    char *plain = without_controls(text);
+    char *line = t->colors ? tool_print_text("tamis: \033[%sm%s\033[0m%s\n", color, kind, plain)
+                           : tool_print_text("tamis: %s%s\n", kind, plain);
     free(text);
+    free(plain);
     if (t->held) {
         text = tool_print_text("%s%s", t->held, line);
         free(t->held);

@@ -11,6 +11,10 @@ enum { MOST_BYTES = 1 << 22 };
 
 static char *read_text(tool *t, const char *path)
 {
+    if (!*path) {
+        tool_error(t, "@ needs the name of a file with numbers behind it");
+        return NULL;
+    }
     FILE *f = fopen(path, "rb");
     char *text = tool_alloc(MOST_BYTES + 1);
     size_t size = f ? fread(text, 1, MOST_BYTES + 1, f) : 0;

@@ -10,8 +10,8 @@
  *    left neighbor and reach that of the right one; where |dy| > (2 + t) |dx|, likewise above and
  *    below; else it must exceed those of both neighbors on the diagonal that the slope follows.
  * 4. Kept pixels with m greater than high are edges, and so is every kept pixel that is connected
- * to one through kept pixels, over sides and corners, however long the way. This is exact over the
- *    whole picture: tiles and threads change nothing.
+ *    to one through kept pixels, over sides and corners, however long the way. This is exact over
+ *    the whole picture: tiles and threads change nothing.
  * (J. Canny, A computational approach to edge detection, 1986.)
  *
  * low and high are in levels of the picture, or per cent of its range, and count slopes as they
