@@ -132,13 +132,13 @@ def busy_seconds():
     return (user + nice + system + irq + soft) / tick, steal / tick
 
 
-def measure(rows, tamis, peers, pictures, pace):
+def measure(rows, tamis, peers, pictures, pace, threads):
     """All rows; also how many CPUs other programs kept busy meanwhile, and the host took."""
     start, own, (busy, steal) = time.monotonic(), own_seconds(), busy_seconds()
     measured = []
     for row in rows:
         print(f"\r\033[K{row.name}", end="", file=sys.stderr, flush=True)
-        facts = {"row": row.name, "chain": row.chain, "target": row.target,
+        facts = {"row": row.name, "chain": row.chain, "target": row.wanted(threads),
                  "any_target": row.any_target}
         try:
             facts.update(measure_row(row, tamis, peers, pictures, pace))

@@ -109,7 +109,19 @@ def other_targets(record):
             if re.match(r"median (7|15), (u16|f32) ", name) and u8:
                 lines.append(f"- {name}, {run['threads']} threads: {ms / u8:.3g} times the time of"
                              f" u8 (target: at most 3)")
-    return "\n".join(lines)
+    return "\n".join(lines + second_thread(record))
+
+
+def second_thread(record):
+    """What a second thread brings, where filters compute more than they read and write."""
+    ms = {run["threads"]: {r["row"]: r["tamis"]["min"] for r in run["rows"] if "tamis" in r}
+          for run in record["runs"]}
+    if 1 not in ms or 2 not in ms:
+        return []
+    gains = {name: ms[1][name] / ms[2][name] for name in ms[2] if name in ms[1]}
+    less = [f"{name} {gain:.2f}" for name, gain in gains.items() if gain < 1.85]
+    return [f"- 1 to 2 threads, target 1.85 where arithmetic bounds a row: {len(gains) - len(less)}"
+            f" of {len(gains)} rows have it. Less: {', '.join(less) or 'none'}."]
 
 
 def totals(run):

@@ -72,7 +72,7 @@ def child(options):
     peers = contestants.all_peers(os.path.join(options.build, "peers"), threads, tamis)
     pictures = picture.Pictures(options.photo)
     pace = measure.Pace(options.pairs, 0.01 if options.quick else 0.02, threads > 1)
-    result = measure.measure(chosen_rows(options), tamis, peers, pictures, pace)
+    result = measure.measure(chosen_rows(options), tamis, peers, pictures, pace, threads)
     result.update(threads=threads, cpus=cpus, isa=tamis.isa, photo=pictures.path,
                   versions={"tamis": tamis.version, **{p.key: p.version for p in peers}})
     with open(options.child, "w", encoding="utf-8") as f:
