@@ -19,7 +19,8 @@ static const tamis_param params[] = {
                 .max = 1e9, .words = kernel_names, .unit = "",
                 .doc = "weights a,b,..;c,d,.. row after row, ROWxCOLUMN, @FILE, or a name"),
     TAMIS_PARAM(struct tamis_convolve, divisor, .def = -1, .min = 0.0001, .max = 1e9, .unit = "",
-                .doc = "what the weighted sum is divided by; auto: the kernel's sum where that is positive, else 1"),
+                .doc = "what the weighted sum is divided by; auto: the kernel's sum where that is "
+                       "positive, else 1"),
     TAMIS_PARAM(struct tamis_convolve, bias, .def = 0, .min = -1e9, .max = 1e9, .unit = "levels",
                 .doc = "added to the result"),
     TAMIS_PARAM(struct tamis_convolve, anchor_x, .def = -1, .min = 0, .max = TAMIS_MAX_MATRIX - 1,
