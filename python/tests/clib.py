@@ -20,13 +20,13 @@ class Image(c.Structure):
 class Options(c.Structure):
     _fields_ = [("tile_w", c.c_int), ("tile_h", c.c_int), ("kernel", c.c_char_p),
                 ("guide", c.POINTER(Format)), ("guide_w", c.c_int32), ("guide_h", c.c_int32),
-                ("whole_bytes", c.c_size_t)]
+                ("whole_bytes", c.c_size_t), ("more", c.c_char * 256)]  # fields to come: zero
 
 
 class RunOptions(c.Structure):
     _fields_ = [("progress", c.c_void_p), ("user", c.c_void_p), ("cancel", c.c_void_p),
                 ("stream", c.c_void_p), ("guide", c.POINTER(Image)), ("frames", c.c_void_p),
-                ("window", c.c_void_p), ("guide_window", c.c_void_p)]
+                ("window", c.c_void_p), ("guide_window", c.c_void_p), ("more", c.c_char * 256)]
 
 
 def image_of(array):
