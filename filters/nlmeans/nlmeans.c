@@ -389,7 +389,7 @@ static tamis_status plan(tamis_node *node)
 
 /* h by the noise: the best of a search on real pictures (bench/denoise.py). Little noise wants more
  * than its share, for then most of what differs is picture, which the weights judge well. */
-static double strength(double noise, double range, int told)
+double tamis_priv_nlmeans_strength(double noise, double range, int told)
 {
     double levels = noise / range * 255;
     double factor = told ? 0.7 - 0.01 * fmax(0, levels - 20) : 1.1 - 0.0075 * fmax(0, levels - 10);
@@ -407,7 +407,7 @@ static void choose(const tamis_picture *picture, void *open)
     double least = told / MAX_SIGMA;
     if (tamis_priv_value_is_auto(n->h)) {
         double h = tamis_priv_picture_round(
-            strength(noise, tamis_type_range(picture->format.type), told > 0));
+            tamis_priv_nlmeans_strength(noise, tamis_type_range(picture->format.type), told > 0));
         n->h = (tamis_value){.value = fmax(least, h)};
     }
 }

@@ -11,7 +11,7 @@ Matrix = Sequence[Sequence[float]] | ndarray | str
 
 def specs() -> list[dict[str, Any]]: ...
 
-__all__ = ["affine", "alpha", "bilateral", "box", "canny", "color", "convolve", "gaussian", "laplacian", "median", "nlmeans", "perspective", "prewitt", "remap", "resize", "rotate", "scharr", "sharpen", "sobel", "unsharp"]
+__all__ = ["affine", "alpha", "bilateral", "box", "canny", "color", "convolve", "denoise", "gaussian", "laplacian", "median", "nlmeans", "perspective", "prewitt", "remap", "resize", "rotate", "scharr", "sharpen", "sobel", "unsharp"]
 
 def affine(
     image: Any,
@@ -335,6 +335,33 @@ def convolve(
         value outside the picture for border=constant
     alpha : premultiply, straight, ignore, default premultiply
         alpha channel: weight color by it, treat it as a channel, or leave it
+    out, channel_axis, alpha_channel, device, threads
+        See help(tamis).
+
+    Returns
+    -------
+    numpy.ndarray"""
+
+def denoise(
+    image: Any,
+    /,
+    strength: Literal["auto", "light", "medium", "strong"] = "auto",
+    *,
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> ndarray:
+    """Removes noise with the filter and the strength that suit the picture.
+
+    Parameters
+    ----------
+    image : array
+        Height x width, with channels as a third axis, or more: see help(tamis).
+    strength : auto, light, medium, strong, default auto
+        how much of the noise goes; auto: as medium, the best for most pictures
     out, channel_axis, alpha_channel, device, threads
         See help(tamis).
 

@@ -212,11 +212,11 @@ struct tamis_filter {
      * gives a value to every parameter that waits for one. */
     void (*measure)(const void *params, char *chain, size_t size);
     void (*choose)(const struct tamis_picture *picture, void *params);
-    /* For a filter that stands for others, and has neither plan nor kernels: writes chain number
-     * index = 0, 1, ... of those that may take its place for a picture; 0 where there are no more.
-     * The engine takes the one that promises the least error. */
-    int (*expand)(const struct tamis_picture *picture, const void *params, int index, char *chain,
-                  size_t size);
+    /* For a filter that stands for others, and has neither plan nor kernels: writes the chain that
+     * takes its place for a picture. That may have automatic parameters in turn, but no filter that
+     * stands for others. */
+    void (*expand)(const struct tamis_picture *picture, const void *params, char *chain,
+                   size_t size);
 };
 
 /* A row of a parameter table. The type follows from the field, so that the two cannot disagree. */

@@ -30,6 +30,10 @@ double tamis_priv_picture_impulses(const tamis_picture *picture);
 /* Four digits: no more are known, and people read them. */
 double tamis_priv_picture_round(double v);
 
+/* The h of nlmeans that suits noise of a deviation, in samples of a range, where sigma is told as
+ * well or not: the best of a search on real pictures. Defined by nlmeans. */
+double tamis_priv_nlmeans_strength(double noise, double range, int told);
+
 /* Whether a value waits to be chosen. */
 static inline int tamis_priv_value_is_auto(tamis_value value)
 {

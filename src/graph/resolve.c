@@ -214,18 +214,6 @@ static tamis_status describe(const arriving *a, tamis_picture *out)
 
 /* ---- choosing */
 
-static tamis_status expand(const arriving *a, const tamis_filter *filter, const void *params,
-                           const tamis_picture *picture)
-{
-    char chain[CHAIN_MAX];
-    tamis_graph *graph;
-    filter->expand(picture, params, 0, chain, sizeof chain);
-    TAMIS_TRY(tamis_graph_parse(a->ctx, chain, &graph));
-    tamis_status status = append(a->before, graph);
-    tamis_graph_free(&graph);
-    return status;
-}
-
 static tamis_status choose(const arriving *a, const tamis_filter *filter, const void *params,
                            const tamis_picture *picture)
 {
@@ -250,6 +238,23 @@ static tamis_status measure(const arriving *a, const tamis_filter *filter, const
     return measure_chain(a, chain, picture, histogram);
 }
 
+static tamis_status add_filter(const arriving *a, const tamis_filter *filter, const void *params);
+
+/* Puts the filters that another stands for in its place. */
+static tamis_status expand(const arriving *a, const tamis_filter *filter, const void *params,
+                           const tamis_picture *picture)
+{
+    char chain[CHAIN_MAX];
+    tamis_graph *graph;
+    filter->expand(picture, params, chain, sizeof chain);
+    TAMIS_TRY(tamis_graph_parse(a->ctx, chain, &graph));
+    tamis_status status = TAMIS_OK;
+    for (int i = 0; i < tamis_graph_size(graph) && status == TAMIS_OK; i++)
+        status = add_filter(a, tamis_graph_filter(graph, i), tamis_graph_params(graph, i));
+    tamis_graph_free(&graph);
+    return status;
+}
+
 static tamis_status resolve_filter(const arriving *a, const tamis_filter *filter,
                                    const void *params)
 {
@@ -267,16 +272,18 @@ static tamis_status resolve_filter(const arriving *a, const tamis_filter *filter
     return status;
 }
 
+static tamis_status add_filter(const arriving *a, const tamis_filter *filter, const void *params)
+{
+    return is_open(filter, params) ? resolve_filter(a, filter, params)
+                                   : tamis_graph_add(a->before, filter, params);
+}
+
 static tamis_status resolve(arriving *a, const tamis_graph *graph, tamis_graph **out)
 {
     TAMIS_TRY(tamis_graph_create(a->ctx, &a->before));
     tamis_status status = TAMIS_OK;
-    for (int i = 0; i < tamis_graph_size(graph) && status == TAMIS_OK; i++) {
-        const tamis_filter *filter = tamis_graph_filter(graph, i);
-        const void *params = tamis_graph_params(graph, i);
-        status = is_open(filter, params) ? resolve_filter(a, filter, params)
-                                         : tamis_graph_add(a->before, filter, params);
-    }
+    for (int i = 0; i < tamis_graph_size(graph) && status == TAMIS_OK; i++)
+        status = add_filter(a, tamis_graph_filter(graph, i), tamis_graph_params(graph, i));
     if (status != TAMIS_OK)
         tamis_graph_free(&a->before);
     *out = a->before;
