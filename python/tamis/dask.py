@@ -17,6 +17,7 @@ has. With dask-cuda each worker sees one GPU: device="cuda".
 """
 import itertools
 import os
+import sys
 from typing import NamedTuple, Optional
 
 import numpy
@@ -39,12 +40,12 @@ CHUNK = 2048
 
 def _threads(threads):
     """As many as the worker has, so that workers do not get in each other's way."""
-    if threads is not None:
+    distributed = sys.modules.get("distributed")  # a worker has it; to import it takes a second
+    if threads is not None or distributed is None:
         return threads
     try:
-        from distributed import get_worker
-        return get_worker().state.nthreads
-    except (ImportError, ValueError, AttributeError):
+        return distributed.get_worker().state.nthreads
+    except (ValueError, AttributeError):
         return None
 
 
@@ -350,10 +351,10 @@ def write(path, array, *, alpha_channel=None, meta=None, compression=None, tile=
 
 
 def _client():
+    distributed = sys.modules.get("distributed")
     try:
-        from distributed import get_client
-        return get_client()
-    except (ImportError, ValueError):
+        return distributed.get_client() if distributed else None
+    except ValueError:
         return None
 
 
