@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 #define TOKEN_DIGITS    (2 * TOKEN_BYTES)
 
 struct live_server {
-    tool *tool;
+    tool tool; /* as it was at the start: requests begin with copies of it */
     live_store *store;
     live_runner *runner;
     struct MHD_Daemon *daemon;
@@ -168,7 +169,7 @@ static enum MHD_Result send_page(request *r)
     json_object_set_new(data, "filters", filters);
     json_object_set_new(data, "pictures", live_store_list(r->server->store));
     json_object_set_new(data, "max_upload",
-                        json_integer((json_int_t)r->server->tool->options.max_upload));
+                        json_integer((json_int_t)r->server->tool.options.max_upload));
     char *text = tool_page_text("serve.html", "tamis", data, &size);
     json_decref(data);
     return text ? send_bytes(r->connection, MHD_HTTP_OK, text, size, "text/html; charset=utf-8")
@@ -190,7 +191,7 @@ static enum MHD_Result send_picture(request *r, live_picture *p)
     json_object_set_new(o, "window",
                         json_pack("{s:f,s:f,s:s}", "low", own->window.low, "high", own->window.high,
                                   "how", own->window.how));
-    if (own->whole && !tamis_noise_estimate(r->server->tool->ctx, &own->image, noise)) {
+    if (own->whole && !tamis_noise_estimate(r->server->tool.ctx, &own->image, noise)) {
         json_t *sigma = json_array();
         for (int c = 0; c < own->info.image.channels - (own->info.image.alpha != TAMIS_ALPHA_NONE);
              c++)
@@ -317,7 +318,7 @@ static void begin_upload(request *r)
 {
     const char *length =
         MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    if (length && strtoull(length, NULL, 10) > r->server->tool->options.max_upload)
+    if (length && strtoull(length, NULL, 10) > r->server->tool.options.max_upload)
         r->refused = MHD_HTTP_CONTENT_TOO_LARGE;
     else
         r->file = live_store_upload(r->server->store, &r->file_path);
@@ -330,7 +331,7 @@ static void take_upload(request *r, const char *data, size_t size)
     r->size += size;
     if (r->refused)
         return;
-    if (r->size > r->server->tool->options.max_upload)
+    if (r->size > r->server->tool.options.max_upload)
         r->refused = MHD_HTTP_CONTENT_TOO_LARGE;
     else if (fwrite(data, 1, size, r->file) != size)
         r->refused = MHD_HTTP_INSUFFICIENT_STORAGE;
@@ -342,7 +343,7 @@ static enum MHD_Result refuse_upload(request *r)
 {
     char *text = r->refused == MHD_HTTP_CONTENT_TOO_LARGE
                      ? tool_print_text("the picture is larger than --max_upload, %zu bytes",
-                                       r->server->tool->options.max_upload)
+                                       r->server->tool.options.max_upload)
                      : tool_copy_text("there is no room for the picture");
     enum MHD_Result result = send_error(r->connection, r->refused, text);
     free(text);
@@ -397,7 +398,7 @@ static request *new_request(live_server *server, struct MHD_Connection *connecti
     request *r = tool_alloc(sizeof(*r));
     r->server = server;
     r->connection = connection;
-    r->tool = *server->tool;
+    r->tool = server->tool;
     r->tool.held = tool_copy_text("");
     *r->tool.error = '\0';
     return r;
@@ -430,9 +431,9 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         *size = 0;
         return MHD_YES;
     }
-    pthread_setspecific(server->tool->worker, &r->tool);
+    pthread_setspecific(server->tool.worker, &r->tool);
     enum MHD_Result result = post ? end_upload(r) : answer_get(r);
-    pthread_setspecific(server->tool->worker, NULL);
+    pthread_setspecific(server->tool.worker, NULL);
     return result;
 }
 
@@ -448,17 +449,41 @@ static int make_token(char *token)
     return n == sizeof(bytes);
 }
 
+/* A socket that listens on this machine's own address; -1 with errno set. */
+static int listen_here(int wish, unsigned *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)wish),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof(address);
+    const int yes = 1; /* the port of a server that has just ended is free */
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (fd < 0)
+        return -1;
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    if (bind(fd, (struct sockaddr *)&address, size) == 0 && listen(fd, SOMAXCONN) == 0 &&
+        getsockname(fd, (struct sockaddr *)&address, &size) == 0) {
+        *port = ntohs(address.sin_port);
+        return fd;
+    }
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
 /* Signals stay with the thread that waits for them. */
-static struct MHD_Daemon *start(live_server *s, const struct sockaddr_in *address)
+static struct MHD_Daemon *start(live_server *s, int fd)
 {
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     struct MHD_Daemon *daemon = MHD_start_daemon(
         MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ITC, 0, NULL,
-        NULL, answer, s, MHD_OPTION_SOCK_ADDR, (const struct sockaddr *)address,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)SECONDS_OF_IDLE, MHD_OPTION_NOTIFY_COMPLETED, done, NULL, MHD_OPTION_END);
+        NULL, answer, s, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SECONDS_OF_IDLE,
+        MHD_OPTION_NOTIFY_COMPLETED, done, NULL, MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return daemon;
 }
@@ -467,21 +492,17 @@ int live_server_start(tool *t, live_store *store, live_runner *runner, live_serv
                       char **url)
 {
     live_server *s = tool_alloc(sizeof(*s));
-    *s = (live_server){.tool = t, .store = store, .runner = runner};
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)t->options.port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const union MHD_DaemonInfo *info = NULL;
-    if (make_token(s->token))
-        s->daemon = start(s, &address);
-    if (s->daemon)
-        info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT);
-    if (!info) {
+    *s = (live_server){.tool = *t, .store = store, .runner = runner};
+    int fd = make_token(s->token) ? listen_here(t->options.port, &s->port) : -1;
+    if (fd >= 0)
+        s->daemon = start(s, fd);
+    if (!s->daemon) {
         tool_error(t, "cannot listen on 127.0.0.1, port %d: %s", t->options.port, strerror(errno));
-        live_server_stop(s);
+        if (fd >= 0)
+            close(fd);
+        free(s);
         return TOOL_DEVICE;
     }
-    s->port = info->port;
     *out = s;
     *url = tool_print_text("http://127.0.0.1:%u/%s/", s->port, s->token);
     return TOOL_OK;
@@ -489,7 +510,6 @@ int live_server_start(tool *t, live_store *store, live_runner *runner, live_serv
 
 void live_server_stop(live_server *server)
 {
-    if (server->daemon)
-        MHD_stop_daemon(server->daemon);
+    MHD_stop_daemon(server->daemon);
     free(server);
 }

@@ -205,6 +205,17 @@ def test_live(browser, folder):
     tamis("run", chain, noisy, "-o", folder + "/saved.png")
     with open(folder + "/saved.png", "rb") as a, open(download.value.path(), "rb") as b:
         check(a.read() == b.read(), "what is saved has the bytes that the command writes")
+    # Where a view takes long, a part of it comes first, and what is seen in the end is the newest wish.
+    page.get_by_label("Filter 1").select_option("bilateral")
+    wait_view(page, "bilateral")
+    slow = page.get_by_label("sigma_space", exact=True)
+    for value in (1, 2, 3, 4, 3.5):
+        slow.evaluate("(s, v) => { s.value = v; s.dispatchEvent(new Event('input')); }", str(value))
+        page.wait_for_timeout(20)
+    wait_view(page, page.evaluate("window.tamis.chainText()"))
+    check(page.evaluate("window.tamis.layers.after.quick") is None, "the newest wish is seen as a whole")
+    page.get_by_label("Filter 1").select_option("gaussian")
+    wait_view(page, "gaussian")
     box = page.get_by_label("sigma, exact")
     box.fill("-3")
     page.wait_for_selector(".problem")

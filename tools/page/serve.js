@@ -155,11 +155,12 @@ function drawSteps() {
 
 // ---- views: the part that is seen, at the level that is seen
 
-const layers = {before: {whole: null, part: null}, after: {whole: null, part: null}};
+const layers = {before: {whole: null, part: null}, after: {quick: null, part: null}};
+const QUICK = 0.05; // seconds within which something should be seen
 
-async function fetchView(chain, name, box) {
+async function fetchView(chain, name, box, signal) {
   const query = {id: state.id, chain, client: client + name, number: ++state.number, ...box};
-  const response = await ask("view", query);
+  const response = await ask("view", query, {signal});
   const said = JSON.parse(response.headers.get("X-View"));
   const pixels = new Uint8ClampedArray(await response.arrayBuffer());
   const node = el("canvas", {width: said.width, height: said.height});
@@ -176,19 +177,33 @@ function box() {
   return {level, x0: v.x / width, y0: v.y / height, x1: (v.x + v.w) / width, y1: (v.y + v.h) / height};
 }
 
+function viewPixels(b) {
+  return (b.x1 - b.x0) * (b.y1 - b.y0) * state.picture.width * state.picture.height / 4 ** b.level;
+}
+
+// A part of what is seen of the result, of so much of its width and height.
+function middle(b, share) {
+  const from = viewer.layout === "slide" ? b.x0 + (b.x1 - b.x0) * viewer.divider : b.x0;
+  const w = Math.min(b.x1 - from, (b.x1 - b.x0) * share), h = (b.y1 - b.y0) * share;
+  const x0 = (from + b.x1 - w) / 2, y0 = (b.y0 + b.y1 - h) / 2;
+  return {level: b.level, x0, y0, x1: x0 + w, y1: y0 + h};
+}
+
 function drawLayer(side, name, title) {
-  const {whole, part} = layers[name];
-  viewer.show(side, [whole, part].filter(Boolean), title, state.picture.alpha !== "none");
+  const {whole, part, quick} = layers[name];
+  viewer.show(side, [whole, part, quick].filter(Boolean), title, state.picture.alpha !== "none");
 }
 
 // Newest wishes only: while one is on its way, later ones wait, and all but the last are forgotten.
+// Where a whole view takes long, a part of it comes first, and newer wishes do not wait for the rest.
 class Feed {
   constructor(name, side, title) {
-    Object.assign(this, {name, side, title, running: false, wanted: false});
+    Object.assign(this, {name, side, title, running: false, wanted: false, stop: null, costs: new Map()});
   }
 
   async want() {
     this.wanted = true;
+    if (this.running && this.stop) this.stop.abort();
     if (this.running) return;
     this.running = true;
     busy.classList.add("on");
@@ -200,12 +215,28 @@ class Feed {
     busy.classList.toggle("on", feeds.some((f) => f.running));
   }
 
+  // Seconds for a pixel, as it was last with these filters at this level.
+  costKey(level) {
+    return [state.id, level, ...state.steps.filter((s) => s.on).map((s) => s.filter)].join();
+  }
+
   async once() {
-    const id = state.id, chain = this.name === "before" ? "" : chainText(), started = performance.now();
+    const id = state.id, chain = this.name === "before" ? "" : chainText(), started = performance.now(), all = box();
+    const key = this.costKey(all.level), pixels = viewPixels(all), expected = pixels * (this.costs.get(key) || 0);
+    this.stop = null;
     try {
-      const view = await fetchView(chain, this.name[0], box());
+      if (this.name === "after" && expected > QUICK) {
+        const view = await fetchView(chain, "a", middle(all, Math.sqrt(0.5 * QUICK / expected)));
+        if (id !== state.id) return;
+        layers.after.quick = view;
+        drawLayer(this.side, this.name, this.title);
+        if (this.wanted) return;
+        this.stop = new AbortController();
+      }
+      const view = await fetchView(chain, this.name[0], all, this.stop && this.stop.signal);
       if (id !== state.id) return;
-      layers[this.name].part = view;
+      this.costs.set(key, view.said.seconds / (view.said.width * view.said.height));
+      Object.assign(layers[this.name], {part: view, quick: null});
       if (this.name === "after") {
         Object.assign(state, {problem: "", last: {...view.said, chain, total: (performance.now() - started) / 1000}});
         showProblem();
@@ -213,7 +244,7 @@ class Feed {
       drawLayer(this.side, this.name, this.title);
       showStatus();
     } catch (error) {
-      if (error.status === 409 || id !== state.id) return;
+      if (error.name === "AbortError" || error.status === 409 || id !== state.id) return;
       if (this.name === "after") { state.problem = error.message; showProblem(); }
     }
   }
@@ -293,7 +324,7 @@ async function open(id) {
   try {
     const picture = await (await ask("picture", {id})).json();
     Object.assign(state, {id, picture, problem: "", last: null});
-    for (const layer of Object.values(layers)) Object.assign(layer, {whole: null, part: null});
+    for (const layer of Object.values(layers)) Object.assign(layer, {whole: null, part: null, quick: null});
     empty.hidden = true;
     formats.value = ["png", "jpeg", "tiff"].includes(picture.format) ? picture.format : "tiff";
     showProblem();
