@@ -53,7 +53,7 @@ fuzz: ## fuzz the chain parser and the file readers for 30 seconds each
 install: all ## install under PREFIX (/usr/local)
 	cmake --install $(BUILD)
 
-deb: all ## build Debian packages into build/deb: tamis, tamis-dev, tamis-video, with nvcc tamis-cuda
+deb: all ## build Debian packages into build/deb: tamis, tamis-dev, and what is built of tamis-video, -vips, -cuda
 	sh scripts/setup.sh deb
 	sh scripts/deb.sh $(BUILD)
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Debian packages (tamis, tamis-dev, and where they are built tamis-cuda and tamis-video) from a build
-# folder, into BUILD/deb: deb.sh [BUILD] [--test]. With --test, as root, they are installed, used from
-# C by pkg-config and by CMake, and removed.
+# Debian packages (tamis, tamis-dev, and where they are built tamis-cuda, tamis-video and tamis-vips)
+# from a build folder, into BUILD/deb: deb.sh [BUILD] [--test]. With --test, as root, they are
+# installed, used from C by pkg-config and by CMake, and removed.
 set -eu
 build=${1:-build}
 cmake -S . -B "$build" -DCMAKE_INSTALL_PREFIX=/usr >/dev/null
@@ -16,7 +16,7 @@ ls "$build"/deb/*.deb
 [ "${2:-}" = --test ] || exit 0
 
 command -v tamis && { echo "deb: a tamis is installed already; that could hide faults"; exit 1; }
-trap 'dpkg --purge tamis-video tamis-cuda tamis-dev tamis >/dev/null 2>&1' EXIT
+trap 'dpkg --purge tamis-vips tamis-video tamis-cuda tamis-dev tamis >/dev/null 2>&1' EXIT
 dpkg -i "$build"/deb/*.deb >/dev/null
 tamis --version
 tamis median demo/portrait.png -o "$build/deb/out.png" --overwrite
