@@ -217,6 +217,9 @@ void case_views(void)
 
     for (int f = 0; f < tamis_filter_count(); f++) {
         const char *name = tamis_filter_name(tamis_filter_at(f));
+        tamis_kernel_info info; /* denoise has none: it stands for others */
+        if (!tamis_filter_kernel(tamis_filter_at(f), 0, &info))
+            continue;
         case_check(has_job(name), "G07", "%s is not among the views' filters", name);
     }
     for (int i = 0; i < JOBS; i++)
