@@ -118,12 +118,16 @@ static int open_codec(const request *q, const AVCodec *codec, enum AVPixelFormat
     return error < 0 ? error : 0;
 }
 
+static int is_odd(const request *q)
+{
+    return q->as.w % (1 << q->as.sub_x) || q->as.h % (1 << q->as.sub_y);
+}
+
 static int is_able(const request *q, const char *name, int anywhere)
 {
     const AVCodec *codec = avcodec_find_encoder_by_name(name);
-    int is_odd = q->as.w % (1 << q->as.sub_x) || q->as.h % (1 << q->as.sub_y);
     int wants_even = strcmp(name, "libx264") == 0 || strcmp(name, "libx265") == 0;
-    if (!codec || (is_odd && wants_even))
+    if (!codec || (is_odd(q) && wants_even))
         return 0;
     if (anywhere)
         return tamis_priv_av_encoder_pixels_for(codec, &q->as, q->wanted) != AV_PIX_FMT_NONE;
@@ -153,6 +157,12 @@ static const char *advise(const request *q, char *buf, size_t size)
     return buf;
 }
 
+/* SVT-AV1 does not come back from closing an encoder that has seen no frame. */
+static int can_try(const AVCodec *codec)
+{
+    return strcmp(codec->name, "libsvtav1") != 0;
+}
+
 /* Whether all would be well without the preset. */
 static int is_preset_wrong(const request *q, const AVCodec *codec, enum AVPixelFormat pixels)
 {
@@ -160,7 +170,18 @@ static int is_preset_wrong(const request *q, const AVCodec *codec, enum AVPixelF
     request again = *q;
     without.preset = NULL;
     again.options = &without;
-    return q->options->preset && open_codec(&again, codec, pixels) == 0;
+    return q->options->preset && can_try(codec) && open_codec(&again, codec, pixels) == 0;
+}
+
+/* Whether all would be well with even sizes; some encoders do not say so. */
+static int is_size_wrong(const request *q, const AVCodec *codec, enum AVPixelFormat pixels)
+{
+    tamis_video_writer even = *q->writer;
+    request again = *q;
+    even.format.w += even.format.w % 2;
+    even.format.h += even.format.h % 2;
+    again.writer = &even;
+    return is_odd(q) && (!can_try(codec) || open_codec(&again, codec, pixels) == 0);
 }
 
 static tamis_status refuse(const request *q, const AVCodec *codec, enum AVPixelFormat pixels,
@@ -171,9 +192,12 @@ static tamis_status refuse(const request *q, const AVCodec *codec, enum AVPixelF
                               "%s: preset = %.32s is none of %s's", q->writer->name,
                               q->options->preset, codec->name);
     char said[160], text[AV_ERROR_MAX_STRING_SIZE] = "", advice[128], frames[96];
+    int wants_even = is_size_wrong(q, codec, pixels);
     open_codec(q, codec, pixels); /* for what it says */
     tamis_priv_av_note_read(&q->e->note, said, sizeof said);
     av_strerror(error, text, sizeof text);
+    if (wants_even && !strstr(said, "divisible"))
+        snprintf(said, sizeof said, "its width and height must be divisible by 2");
     return tamis_ctx_fail(q->writer->ctx,
                           error == AVERROR(ENOMEM) ? TAMIS_ERR_MEMORY : TAMIS_ERR_UNSUPPORTED,
                           "%s: %s does not encode %s (%s); %s", q->writer->name, codec->name,
@@ -321,6 +345,9 @@ tamis_status tamis_priv_av_encode_open(tamis_video_writer *writer, tamis_av_enco
 
 void tamis_priv_av_encode_close(tamis_av_encode *e)
 {
+    if (e->codec && avcodec_is_open(e->codec) && e->last == AV_NOPTS_VALUE &&
+        !can_try(e->codec->codec))
+        e->codec = NULL; /* left behind, see there */
     avcodec_free_context(&e->codec);
     tamis_priv_av_pool_close(&e->frames);
     tamis_priv_av_pool_close(&e->packed);
