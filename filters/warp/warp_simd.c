@@ -439,7 +439,7 @@ static void mean_block(struct warp_job *k, const struct warp_way *way, tamis_typ
     int grid[2], count = k->n * k->t->step, first = (k->t->x + k->i) / WARP_BLOCK * WARP_BLOCK;
     tamis_priv_warp_grid(k->c, first, k->t->y + k->j, grid);
     memset(b->total, 0, sizeof b->total);
-    for (int j = 0; j < grid[1]; j++) {
+    for (int j = 0; j < grid[1] && !tamis_tile_canceled(k->t); j++) {
         memset(b->line, 0, sizeof b->line);
         k->v = (j + 0.5) / grid[1] - 0.5;
         for (int i = 0; i < grid[0]; i++) {
