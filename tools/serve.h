@@ -47,7 +47,10 @@ enum { LIVE_PLANS = 12, LIVE_CLIENTS = 64 };
 /* A plan for a picture, kept as sliders mostly come back. */
 typedef struct live_plan {
     char *chain;
+    int level;
     const live_picture *picture;
+    tamis_format format; /* of the picture then: files change */
+    int32_t w, h;
     tamis_plan *plan;
     int users;
     unsigned long used;

@@ -89,23 +89,92 @@ static void end(live_runner *r, const int *cancel)
 
 /* ---- plans */
 
-static tamis_status make_plan(tool *t, const live_picture *p, const char *chain, tamis_plan **out)
+/* A picture that is read by parts, in a request. */
+typedef struct part_reader {
+    tool *tool;
+    live_picture *picture;
+} part_reader;
+
+static tamis_status read_part(void *user, tamis_rect part, const tamis_image *into)
+{
+    const part_reader *from = user;
+    tamis_image read = {0};
+    pthread_mutex_lock(&from->picture->mutex);
+    tamis_status status = tool_picture_part(from->tool, &from->picture->picture, part, &read);
+    pthread_mutex_unlock(&from->picture->mutex);
+    if (!status)
+        status = tamis_image_copy(from->tool->ctx, &read, into);
+    tamis_image_unref(&read);
+    return status;
+}
+
+/* The chain with what it leaves to the picture, in place of it. */
+static tamis_status choose(tool *t, live_picture *p, const volatile int *cancel,
+                           tamis_graph **graph)
+{
+    const tamis_file_info *info = &p->picture.info;
+    const tamis_image *image = &p->picture.image;
+    tamis_run_options options = {.cancel = cancel};
+    tamis_graph *chosen = NULL;
+    tamis_status status;
+    if (p->picture.whole) {
+        status = tamis_graph_resolve(t->ctx, *graph, image, &options, &chosen);
+    } else {
+        part_reader from = {t, p};
+        tamis_part_source source = {read_part, &from, info->block_w < info->w ? info->block_w : 0,
+                                    info->block_h};
+        status = tamis_graph_resolve_parts(t->ctx, *graph, image->format, info->w, info->h, &source,
+                                           t->options.max_memory / 4, &options, &chosen);
+    }
+    if (status)
+        return status;
+    tamis_graph_free(graph);
+    *graph = chosen;
+    return TAMIS_OK;
+}
+
+/* Adds what makes a view of the level of the chain's result. */
+static tamis_status add_scaling(tool *t, tamis_graph *graph, int level)
+{
+    char text[64];
+    tamis_graph *scaling = NULL;
+    if (level == 0)
+        return TAMIS_OK;
+    snprintf(text, sizeof(text), "resize=scale=%.17g:interp=area", ldexp(1, -level));
+    tamis_status status = tamis_graph_parse(t->ctx, text, &scaling);
+    if (!status)
+        status =
+            tamis_graph_add(graph, tamis_graph_filter(scaling, 0), tamis_graph_params(scaling, 0));
+    tamis_graph_free(&scaling);
+    return status;
+}
+
+/* The level is no part of the chain: what the picture decides is decided by all of its pixels. */
+static tamis_status make_plan(tool *t, live_picture *p, const char *chain, int level,
+                              const volatile int *cancel, tamis_plan **out)
 {
     tamis_graph *graph = NULL;
     const tamis_file_info *info = &p->picture.info;
-    tamis_format format = p->picture.whole ? p->picture.image.format : info->image;
     tamis_status status = tamis_graph_parse(t->ctx, chain, &graph);
+    if (!status && tamis_graph_is_open(graph))
+        status = choose(t, p, cancel, &graph);
     if (!status)
-        status = tamis_plan_create(t->ctx, graph, format, info->w, info->h, NULL, out);
+        status = add_scaling(t, graph, level);
+    if (!status)
+        status =
+            tamis_plan_create(t->ctx, graph, p->picture.image.format, info->w, info->h, NULL, out);
     tamis_graph_free(&graph);
     return status;
 }
 
-static live_plan *find_plan(live_runner *r, const live_picture *p, const char *chain)
+static live_plan *find_plan(live_runner *r, const live_picture *p, const char *chain, int level)
 {
+    const tool_picture *own = &p->picture;
     for (int i = 0; i < LIVE_PLANS; i++) {
         live_plan *at = &r->plans[i];
-        if (at->plan && at->picture == p && strcmp(at->chain, chain) == 0)
+        if (at->plan && at->picture == p && at->level == level && strcmp(at->chain, chain) == 0 &&
+            at->w == own->info.w && at->h == own->info.h &&
+            tamis_format_equal(at->format, own->image.format))
             return at;
     }
     return NULL;
@@ -124,11 +193,12 @@ static live_plan *free_place(live_runner *r)
 }
 
 /* The plan, in *place where it is kept, else with *place NULL the caller's own. */
-static tamis_status take_plan(live_runner *r, tool *t, const live_picture *p, const char *chain,
-                              live_plan **place, tamis_plan **out)
+static tamis_status take_plan(live_runner *r, tool *t, live_picture *p, const char *chain,
+                              int level, const volatile int *cancel, live_plan **place,
+                              tamis_plan **out)
 {
     pthread_mutex_lock(&r->mutex);
-    *place = find_plan(r, p, chain);
+    *place = find_plan(r, p, chain, level);
     if (*place) {
         (*place)->users++;
         (*place)->used = ++r->clock;
@@ -137,15 +207,23 @@ static tamis_status take_plan(live_runner *r, tool *t, const live_picture *p, co
     pthread_mutex_unlock(&r->mutex);
     if (*place)
         return TAMIS_OK;
-    tamis_status status = make_plan(t, p, chain, out);
+    tamis_status status = make_plan(t, p, chain, level, cancel, out);
     if (status)
         return status;
     pthread_mutex_lock(&r->mutex);
     live_plan old = {0};
-    *place = find_plan(r, p, chain) ? NULL : free_place(r);
+    *place = find_plan(r, p, chain, level) ? NULL : free_place(r);
     if (*place) {
         old = **place;
-        **place = (live_plan){tool_copy_text(chain), p, *out, 1, ++r->clock};
+        **place = (live_plan){.chain = tool_copy_text(chain),
+                              .level = level,
+                              .picture = p,
+                              .format = p->picture.image.format,
+                              .w = p->picture.info.w,
+                              .h = p->picture.info.h,
+                              .plan = *out,
+                              .users = 1,
+                              .used = ++r->clock};
     }
     pthread_mutex_unlock(&r->mutex);
     tamis_plan_free(&old.plan);
@@ -189,19 +267,17 @@ static tamis_status find_rect(tool *t, const live_wish *wish, live_view *view)
 static tamis_status read_window(tool *t, live_picture *p, const tamis_plan *plan, tamis_rect rect,
                                 tamis_rect *window, tamis_image *out)
 {
-    const tamis_file_info *info = &p->picture.info;
+    tamis_format format = p->picture.image.format;
     tamis_status status = tamis_plan_need(plan, rect, window);
     if (status)
         return status;
-    uint64_t bytes = (uint64_t)window->w * (uint64_t)window->h * (uint64_t)info->image.channels *
-                     tamis_type_size(info->image.type);
+    uint64_t bytes = (uint64_t)window->w * (uint64_t)window->h * (uint64_t)format.channels *
+                     tamis_type_size(format.type);
     if (bytes > MOST_BYTES)
         return tamis_ctx_fail(t->ctx, TAMIS_ERR_LIMIT,
                               "the picture is too large to be filtered as a whole here: zoom in");
-    status = tamis_image_create(t->ctx, info->image, window->w, window->h, out);
     pthread_mutex_lock(&p->mutex);
-    if (!status)
-        status = tamis_reader_read_part(p->picture.reader, 0, *window, out);
+    status = tool_picture_part(t, &p->picture, *window, out);
     pthread_mutex_unlock(&p->mutex);
     return status;
 }
@@ -266,23 +342,13 @@ static tamis_status show(tool *t, const live_picture *p, tamis_image *result, li
     return TAMIS_OK;
 }
 
-static char *chain_at(const char *chain, int level)
-{
-    if (level == 0)
-        return tool_copy_text(chain);
-    return tool_print_text("%s%sresize=scale=%.17g:interp=area", chain, *chain ? "," : "",
-                           ldexp(1, -level));
-}
-
 static tamis_status run_wish(live_runner *r, tool *t, live_picture *p, const live_wish *wish,
                              const int *cancel, live_view *out)
 {
     live_plan *place = NULL;
     tamis_plan *plan = NULL;
     tamis_image result = {0};
-    char *chain = chain_at(wish->chain, wish->level);
-    tamis_status status = take_plan(r, t, p, chain, &place, &plan);
-    free(chain);
+    tamis_status status = take_plan(r, t, p, wish->chain, wish->level, cancel, &place, &plan);
     if (status)
         return status;
     tamis_plan_size(plan, &out->w, &out->h);
@@ -316,7 +382,7 @@ tamis_status live_explain(live_runner *r, tool *t, live_picture *p, const char *
     int32_t w, h;
     tamis_status status = tamis_graph_parse(t->ctx, chain, &graph);
     if (!status)
-        status = take_plan(r, t, p, chain, &place, &plan);
+        status = take_plan(r, t, p, chain, 0, tool_cancel_flag(), &place, &plan);
     if (!status) {
         char *text = tool_graph_text(graph);
         tamis_plan_size(plan, &w, &h);
@@ -341,6 +407,25 @@ static int keep_report(tool_worker *worker, const tool_file *file, tool_report *
     return 0;
 }
 
+static int run_file(tool *t, tool_worker *worker, const tool_file *file)
+{
+    tool_report *report = NULL;
+    pthread_setspecific(t->worker, &worker->tool);
+    worker->deliver = keep_report;
+    worker->owner = &report;
+    tool_worker_file(worker, file);
+    tool_worker_rest(worker);
+    pthread_setspecific(t->worker, t);
+    int code = !report                        ? TOOL_INTERRUPTED /* given up */
+               : report->outcome == TOOL_DONE ? TOOL_OK
+                                              : report->code;
+    if (code)
+        snprintf(t->error, sizeof(t->error), "%s",
+                 report && report->message ? report->message : "interrupted");
+    tool_report_free(report);
+    return code;
+}
+
 /* The whole way of tamis run, so that the bytes are those that it writes. */
 static int filter_file(tool *t, const tamis_graph *graph, const tool_file *file)
 {
@@ -350,20 +435,10 @@ static int filter_file(tool *t, const tamis_graph *graph, const tool_file *file)
     tool_files files = {.items = (tool_file *)file, .count = 1};
     int code = tool_job_start(&job, t, graph);
     job.files = &files;
-    if (!code)
-        code = tool_worker_start(&worker, &job, &share);
     if (!code) {
-        pthread_setspecific(t->worker, &worker.tool);
-        tool_report *report = NULL;
-        worker.deliver = keep_report;
-        worker.owner = &report;
-        tool_worker_file(&worker, file);
-        tool_worker_rest(&worker);
-        pthread_setspecific(t->worker, t);
-        code = report->outcome == TOOL_DONE ? TOOL_OK : report->code;
-        if (code)
-            snprintf(t->error, sizeof(t->error), "%s", report->message ? report->message : "");
-        tool_report_free(report);
+        code = tool_worker_start(&worker, &job, &share);
+        if (!code)
+            code = run_file(t, &worker, file);
         tool_worker_end(&worker);
     }
     tool_job_end(&job);

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import threading
 import time
@@ -135,6 +136,47 @@ class Serve(Case):
         self.assertEqual(self.view(4, level="x", x0="nan", y1="inf")[0], 200)
         plan = self.said(self.query("/plan", id=0, chain="resize=scale=2"))
         self.assertEqual(plan["result"]["width"], 400)
+
+    def test_chosen_by_the_picture(self):
+        """What a chain leaves to the picture is what the command chooses, at every level."""
+        self.write("small.png", png_bytes(40, 30, 3, pattern(40, 30, 3)))
+        self.start("small.png")
+        for i, chain in enumerate(("denoise", "gaussian=sigma=1,nlmeans=h=auto:sigma=auto:search=5")):
+            self.tamis("run", chain, "small.png", "-o", "want.ppm", "--overwrite")
+            want = self.read("want.ppm")[-40 * 30 * 3:]
+            status, _, body = self.view(10 * i, chain=chain)
+            self.assertEqual(status, 200, body[:300])
+            self.assertEqual(b"".join(body[4 * k:4 * k + 3] for k in range(40 * 30)), want, chain)
+            self.assertEqual(self.view(10 * i + 1, chain=chain, level=1)[0], 200)
+            self.said(self.query("/plan", id=0, chain=chain))
+
+    def test_half_floats_by_parts(self):
+        """Half floats are widened, also those that are read by parts."""
+        row = struct.pack("<2200e", *(i / 2200 for i in range(2200)))
+        head = "{'descr': '<f2', 'fortran_order': False, 'shape': (1200, 2200), }".ljust(117) + "\n"
+        with open(self.path("half.npy"), "wb") as f:
+            f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + head.encode() + row * 1200)
+        self.start("half.npy", "--max_memory", "16M")
+        self.assertFalse(self.said(self.query("/picture", id=0))["whole"])
+        for i, chain in enumerate(("", "gaussian=sigma=1", "nlmeans=h=auto:search=3:patch=3")):
+            status, headers, body = self.view(i, chain=chain, x0=.5, x1=.75, y0=.25, y1=.3)
+            self.assertEqual(status, 200, body[:300])
+            said = json.loads(headers["X-View"])
+            self.assertEqual([said[k] for k in ("low", "high", "width", "height")], [0, 1, 550, 60])
+            for x in (0, 300, 549):
+                self.assertAlmostEqual(body[4 * x], 255 * (1100 + x) / 2200, delta=1)
+
+    def test_other_file_of_that_name(self):
+        """A picture that has left memory and come back in another size has plans of its own."""
+        self.start("in", "--max_memory", "4M")
+        self.assertEqual(len(self.view(1)[2]), 200 * 150 * 4)
+        self.write("in/a.png", png_bytes(60, 50, 3, pattern(60, 50, 3)))
+        large = png_bytes(640, 540, 3, [bytes(640 * 3)] * 540)
+        for i in (1, 2):
+            self.said(self.ask("/upload?name=b.png", "POST", large), 201)
+            self.assertEqual(self.view(1, client="d%d" % i, id=i, x1=.1)[0], 200)
+        status, _, body = self.view(2)
+        self.assertEqual((status, len(body)), (200, 60 * 50 * 4))
 
     def test_newest_wins(self):
         self.start("in/a.png")
