@@ -119,8 +119,8 @@ static PyObject *chain_resolve(PyObject *self, PyObject *args)
     }
     core_watch watch;
     tamis_run_options options = {0};
-    if (guide && guide != Py_None)
-        options.guide = &((core_view *)guide)->first;
+    if (core_view_guide(guide, &options.guide))
+        return NULL;
     core_chain chosen = {.context = c->context};
     core_begin();
     core_watch_begin(&watch, &options);

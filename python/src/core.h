@@ -55,13 +55,16 @@ extern PyTypeObject *core_view_type;
 /* The pictures of a batch: memory for the caller to free with free(), or NULL with an
  * exception set. */
 tamis_image *core_view_images(const core_view *view);
+/* The guide of a call: a View of one picture, or None or NULL, which leave *image as it is. Returns
+ * 0, or -1 with an exception set. */
+int core_view_guide(PyObject *object, const tamis_image **image);
 
 /* ---- device.c */
 
 /* Describes an array by what it says of itself: a DLPack capsule, or the dict of
  * __cuda_array_interface__, which is in the memory of device (1 + its number). Returns 0, or -1
- * with an exception set. */
-int core_device_array(core_view *view, PyObject *array, int device, tamis_type *type);
+ * with an exception set, as for one that is to be writable and says that it is not. */
+int core_device_array(core_view *view, PyObject *array, int device, int writable, tamis_type *type);
 
 /* ---- chain.c */
 

@@ -30,6 +30,13 @@ typedef struct dl_versioned {
 } dl_versioned;
 
 enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2 };
+enum { DL_READ_ONLY = 1 }; /* of flags */
+
+static int read_only(void)
+{
+    PyErr_SetString(PyExc_ValueError, "out is read-only");
+    return -1;
+}
 
 static int wrong_type(void)
 {
@@ -62,7 +69,7 @@ static int check_dims(int dims)
 }
 
 /* The capsule stays unconsumed: its own destructor gives the tensor back. */
-static int by_dlpack(core_view *v, PyObject *capsule, tamis_type *type)
+static int by_dlpack(core_view *v, PyObject *capsule, int writable, tamis_type *type)
 {
     const char *name = PyCapsule_GetName(capsule);
     const dl_tensor *t = NULL;
@@ -72,6 +79,8 @@ static int by_dlpack(core_view *v, PyObject *capsule, tamis_type *type)
     else if (pointer && !strcmp(name, "dltensor_versioned")) {
         const dl_versioned *whole = pointer;
         t = whole->major == 1 ? &whole->tensor : NULL;
+        if (t && writable && whole->flags & DL_READ_ONLY)
+            return read_only();
     }
     if (!t) {
         if (!PyErr_Occurred())
@@ -123,7 +132,7 @@ static int sizes(PyObject *tuple, Py_ssize_t *out)
     return (int)n;
 }
 
-static int by_interface(core_view *v, PyObject *dict, tamis_type *type)
+static int by_interface(core_view *v, PyObject *dict, int writable, tamis_type *type)
 {
     PyObject *shape = PyDict_GetItemString(dict, "shape");
     PyObject *strides = PyDict_GetItemString(dict, "strides");
@@ -141,6 +150,9 @@ static int by_interface(core_view *v, PyObject *dict, tamis_type *type)
     v->data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
     if (PyErr_Occurred())
         return -1;
+    int fixed = PyTuple_Size(data) > 1 ? PyObject_IsTrue(PyTuple_GetItem(data, 1)) : 0;
+    if (fixed < 0 || (fixed && writable))
+        return fixed < 0 ? -1 : read_only();
     v->dims = sizes(shape, v->shape);
     if (v->dims < 0)
         return -1;
@@ -157,11 +169,12 @@ static int by_interface(core_view *v, PyObject *dict, tamis_type *type)
     return 0;
 }
 
-int core_device_array(core_view *v, PyObject *array, int device, tamis_type *type)
+int core_device_array(core_view *v, PyObject *array, int device, int writable, tamis_type *type)
 {
     v->plain = 1;
     v->device = device;
-    int bad = PyDict_Check(array) ? by_interface(v, array, type) : by_dlpack(v, array, type);
+    int bad = PyDict_Check(array) ? by_interface(v, array, writable, type)
+                                  : by_dlpack(v, array, writable, type);
     if (bad)
         return -1;
     v->owner = array;

@@ -208,8 +208,8 @@ static PyObject *plan_run(PyObject *self, PyObject *args)
     if (read_rect(rect, &r.rect, &part) || read_rect(window, &r.window, &r.options.window) ||
         read_rect(guide_window, &r.guide_window, &r.options.guide_window))
         return NULL;
-    if (guide && guide != Py_None)
-        r.options.guide = &((core_view *)guide)->first;
+    if (core_view_guide(guide, &r.options.guide))
+        return NULL;
     if (!src->plain || !dst->plain || src->count != dst->count || (part && src->count != 1)) {
         PyErr_SetString(PyExc_ValueError, "Plan.run: views that do not fit");
         return NULL;

@@ -131,8 +131,14 @@ static int divide_axes(core_view *v, int axis)
             v->batch_axis[v->batch_dims++] = i; /* last first */
     }
     v->count = 1;
-    for (int i = 0; i < v->batch_dims; i++)
-        v->count *= v->shape[v->batch_axis[i]];
+    for (int i = 0; i < v->batch_dims; i++) {
+        Py_ssize_t n = v->shape[v->batch_axis[i]];
+        if (v->count > PY_SSIZE_T_MAX / n) {
+            PyErr_SetString(PyExc_ValueError, "an array of more pictures than can be counted");
+            return -1;
+        }
+        v->count *= n;
+    }
     return 0;
 }
 
@@ -168,7 +174,10 @@ static int describe(core_view *v, tamis_type type, int alpha, int layout)
 
 tamis_image *core_view_images(const core_view *v)
 {
-    tamis_image *images = malloc((size_t)v->count * sizeof *images);
+    /* Arrays that repeat their samples have any number of pictures. */
+    tamis_image *images = NULL;
+    if ((size_t)v->count <= SIZE_MAX / sizeof *images)
+        images = malloc((size_t)v->count * sizeof *images);
     if (!images) {
         PyErr_NoMemory();
         return NULL;
@@ -185,6 +194,23 @@ tamis_image *core_view_images(const core_view *v)
             images[i].data[c] = (char *)v->first.data[c] + offset;
     }
     return images;
+}
+
+int core_view_guide(PyObject *object, const tamis_image **image)
+{
+    if (!object || object == Py_None)
+        return 0;
+    if (!PyObject_TypeCheck(object, core_view_type)) {
+        PyErr_SetString(PyExc_TypeError, "a guide is a View");
+        return -1;
+    }
+    const core_view *guide = (core_view *)object;
+    if (!guide->plain || guide->count != 1) {
+        PyErr_SetString(PyExc_ValueError, "a guide is a view of one picture, without a copy");
+        return -1;
+    }
+    *image = &guide->first;
+    return 0;
 }
 
 /* ---- the type */
@@ -226,7 +252,7 @@ static int view_init(PyObject *self, PyObject *args, PyObject *kwargs)
         return -1;
     }
     tamis_type type;
-    if (device ? core_device_array(v, array, device, &type)
+    if (device ? core_device_array(v, array, device, writable, &type)
                : read_buffer(v, array, writable, &type))
         return -1;
     if (divide_axes(v, axis))

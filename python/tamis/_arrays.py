@@ -110,6 +110,8 @@ def _run_each(chain, image, out, view, guide, alpha, device, threads):
     results = [run(chain, pictures[at], None, inner, alpha, guide, device, threads)
                for at in numpy.ndindex(pictures.shape[:len(lead)])]
     found = numpy.stack(results).reshape(pictures.shape[:len(lead)] + results[0].shape)
+    if results[0].ndim < len(spatial):  # without its axis of channels, those after it move up
+        lead = [i - (i > axis) for i in lead]
     found = numpy.moveaxis(found, range(len(lead)), lead)
     if out is None:
         return found

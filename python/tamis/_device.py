@@ -24,7 +24,7 @@ def _module(array):
 
 
 def _stream(array):
-    """The handle of the stream that the array's library works on now, or None: unknown."""
+    """The handle of the stream that the array's library works on now, or None: it says none."""
     name = _module(array)
     if name == "cupy":
         import cupy
@@ -32,20 +32,37 @@ def _stream(array):
     elif name == "torch":
         import torch
         handle = torch.cuda.current_stream(array.device).cuda_stream
+    elif hasattr(array, "__dlpack__"):
+        return None  # it is told the stream, and sees to it that the samples are there
     else:
-        return None
+        handle = array.__cuda_array_interface__.get("stream")
+        if handle is None:
+            return None
     return handle or _LEGACY_STREAM
 
 
-def _view(array, axis, alpha, layout, stream):
+def _common_stream(image, others):
+    """The stream to work on: the image's, or else one that another array is in use on, or else the
+    default stream, with which most libraries' others are in order."""
+    found = _stream(image)
+    for other in others:
+        # Of CuPy and PyTorch, the image's library says where the work goes.
+        said = None if other is None or hasattr(other, "__dlpack__") else _stream(other)
+        if said is not None and found is not None and said != found:
+            raise ValueError("arrays that are in use on different streams: synchronize these, or "
+                             "use one")
+        found = said if found is None else found
+    return _LEGACY_STREAM if found is None else found
+
+
+def _view(array, axis, alpha, layout, stream, writable=0):
     index = _index(array)
     if hasattr(array, "__dlpack__"):
         array = array.detach() if _module(array) == "torch" else array
-        said = array.__dlpack__(stream=stream or _LEGACY_STREAM)
+        said = array.__dlpack__(stream=stream)
     else:
         said = array.__cuda_array_interface__
-    view = _core.View(said, axis, alpha, layout, 0, 1 + index)
-    return view
+    return _core.View(said, axis, alpha, layout, writable, 1 + index)
 
 
 def _empty(array, shape, dtype):
@@ -65,22 +82,29 @@ def _empty(array, shape, dtype):
 def run(chain, image, out, channel_axis, alpha, guide, threads):
     """Runs a chain on an array in a device's memory, where the result stays, on the stream that
     its library uses now: the call returns when the work is enqueued."""
-    stream = _stream(image)
+    stream = _common_stream(image, (guide, out))
     axis, alpha = _arrays.axis_code(channel_axis), _arrays.alpha_code(alpha)
     view = _view(image, axis, alpha, -1, stream)
     if not view.plain:
         raise ValueError("the array's strides are neither those of pixels nor of planes side by "
                          "side: make it contiguous first")
-    guide_view = None if guide is None else _view(guide, _arrays.axis_code("auto"), 0, -1, stream)
+    guide_view = None
+    if guide is not None:
+        guide_view = _view(guide, _arrays.axis_code("auto"), 0, -1, stream)
+        if guide_view.count != 1:
+            raise ValueError("guide has shape %s: it is one picture" % (guide_view.shape,))
+        if not guide_view.plain:
+            raise ValueError("the guide's strides are neither those of pixels nor of planes side "
+                             "by side: make it contiguous first")
     plan = _runtime.plan(chain, "cuda:%d" % (view.device - 1), threads, view.key,
                          guide_view and guide_view.key)
     key = plan.key
     shape, axis = _arrays.result_shape(view, key)
     if out is None:
         out = _empty(image, shape, _arrays.DTYPES[key[0]])
-    target = _view(out, axis, key[3], key[2], stream)
+    target = _view(out, axis, key[3], key[2], stream, 1)
     if tuple(out.shape) != shape or target.key != key or not target.plain:
         raise ValueError("out has shape %s, and the result shape %s of %s, contiguous as the image"
                          % (tuple(out.shape), shape, _arrays.DTYPES[key[0]]))
-    plan.run(view, target, guide_view, None, None, None, stream or 0)
+    plan.run(view, target, guide_view, None, None, None, stream)
     return out

@@ -168,6 +168,9 @@ def _layer(source, text, key, channels, chunks, device, threads):
     """One layer of tasks. Returns a dask array, whether it has channels, and the key of a whole
     picture of it."""
     plan = _runtime.plan(text, "cpu", None, key)
+    if plan.frames:
+        raise ValueError("%s: a task sees one picture, without the frames around it: tamis.dask is "
+                         "not for frames=" % text)
     out_key = plan.key
     width, height, lead = out_key[4], out_key[5], source.lead
     if (width, height) != (key[4], key[5]):

@@ -11,14 +11,14 @@ from conftest import DTYPES, picture, same
 class Interface:
     """By __cuda_array_interface__ alone."""
 
-    def __init__(self, array):
-        self.array, self.shape = array, array.shape
+    def __init__(self, array, stream=None):
+        self.array, self.shape, self.stream = array, array.shape, stream
 
     @property
     def __cuda_array_interface__(self):
         a = self.array
         return {"shape": a.shape, "strides": a.strides, "typestr": a.dtype.str, "version": 3,
-                "data": (a.ctypes.data, False)}
+                "stream": self.stream, "data": (a.ctypes.data, not a.flags.writeable)}
 
 
 class Tensor(ctypes.Structure):
@@ -54,6 +54,22 @@ class Exchange(Interface):
         return new(ctypes.addressof(tensor), b"dltensor", None)
 
 
+def guides(a):
+    """A field of remap: one picture, without gaps."""
+    field = numpy.stack(numpy.meshgrid(*map(numpy.arange, a.shape[::-1])), -1).astype("float32")
+    want, out = tamis.remap(a, field + 1), numpy.zeros_like(a)
+    tamis.remap(Interface(a), Interface(field + 1), out=Interface(out))
+    assert same(out, want)
+    apart = numpy.repeat(field + 1, 2, axis=1)[:, ::2]
+    for bad, words in ((apart, "contiguous"), (numpy.stack([field] * 2), "one picture")):
+        try:
+            tamis.remap(Interface(a), Interface(bad), out=Interface(out))
+        except ValueError as e:
+            assert words in str(e), e
+        else:
+            raise AssertionError("no error of a guide: " + words)
+
+
 def main():
     assert len(tamis.devices()) == 1 and tamis.why_no_devices() == ""
     for dtype in DTYPES:
@@ -69,12 +85,21 @@ def main():
     e = Exchange(a)
     p(e, out=Exchange(out), channel_axis=None)
     assert e.asked == [1]  # the default stream
+    fixed = out[1].copy()
+    fixed.flags.writeable = False
+    out[0] = 0
+    tamis.median(Interface(a[0], 1), out=Interface(out[0], 1))
+    assert same(out[0], tamis.median(a[0]))
+    guides(a[0])
     for call, error in ((lambda: p(Interface(a), channel_axis=None), TypeError),
                         (lambda: tamis.median(Interface(a[0, :, ::-1]), out=Interface(out[0])),
                          ValueError),
                         (lambda: tamis.median(Interface(a[0].astype("f8")), out=Interface(out[0])),
                          TypeError),
                         (lambda: tamis.median(Interface(a[0]), out=Interface(out[1, :5])),
+                         ValueError),
+                        (lambda: tamis.median(Interface(a[0]), out=Interface(fixed)), ValueError),
+                        (lambda: tamis.median(Interface(a[0], 1), out=Interface(out[0], 2)),
                          ValueError)):
         try:
             call()

@@ -114,6 +114,23 @@ def test_batches():
     assert numpy.array_equal(CHAIN(numpy.moveaxis(turned, 1, 0), channel_axis=None), got)
 
 
+def test_batches_that_choose_for_themselves():
+    a = picture((3, 4, 20, 31), "uint8")
+    want = [tamis.canny(a[:, i], low="auto", high="auto", channel_axis=0) for i in range(4)]
+    got = tamis.canny(a, low="auto", high="auto", channel_axis=0)
+    assert same(got, numpy.stack(want))
+    out = numpy.empty_like(got)
+    middle = numpy.moveaxis(a, 0, 1)
+    assert tamis.canny(middle, low="auto", high="auto", channel_axis=1, out=out) is out
+    assert same(out, got)
+
+
+def test_a_batch_of_more_pictures_than_memory_can_list():
+    huge = numpy.broadcast_to(numpy.uint8(0), (1 << 58, 1, 1))
+    with pytest.raises(MemoryError):
+        tamis.estimate_noise(huge, channel_axis=None)
+
+
 def test_frames_of_a_batch_see_each_other():
     rng = numpy.random.default_rng(2)
     frames = (100 + 10 * rng.standard_normal((5, 24, 24))).clip(0, 255).astype("uint8")

@@ -50,6 +50,9 @@ def test_choose_first():
     a = picture((60, 70), "uint8")
     with pytest.raises(ValueError, match="resolve"):
         tamis.dask.map("nlmeans=h=auto", da.from_array(a))
+    with pytest.raises(ValueError, match="frames"):
+        tamis.dask.map("median,nlmeans=frames=1", da.from_array(numpy.stack([a] * 3)),
+                       channel_axis=None)
 
 
 def test_tasks_read_their_part_only():

@@ -55,6 +55,22 @@ struct emulate_event {
     cudaStream_t stream;
 };
 
+// The streams that are there without being made, one for each device.
+static struct default_streams {
+    emulate_stream of[MAX_DEVICES];
+    default_streams()
+    {
+        for (int i = 0; i < MAX_DEVICES; i++)
+            of[i].device = i;
+    }
+} defaults;
+
+// What a handle stands for: 1 (legacy) and 2 (of the thread) are default streams.
+static emulate_stream *behind(cudaStream_t stream)
+{
+    return (uintptr_t)stream <= 2 ? &defaults.of[current] : stream;
+}
+
 struct emulate_pool {
     int device;
 };
@@ -277,7 +293,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *)
 
 cudaError_t cudaMallocFromPoolAsync(void **p, size_t size, cudaMemPool_t pool, cudaStream_t stream)
 {
-    if (stream->device != pool->device)
+    if (behind(stream)->device != pool->device)
         return result(cudaErrorInvalidValue);
     return allocate(p, size, pool->device);
 }
@@ -286,7 +302,7 @@ cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
 {
     {
         std::lock_guard<std::mutex> lock(mutex);
-        if (owner(p, 1) != stream->device)
+        if (owner(p, 1) != behind(stream)->device)
             return result(cudaErrorInvalidValue);
     }
     return release(p, false);
@@ -310,8 +326,9 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+cudaError_t cudaStreamSynchronize(cudaStream_t handle)
 {
+    emulate_stream *stream = behind(handle);
     for (const arrival &a : stream->arrivals)
         for (size_t y = 0; y < a.height; y++)
             memcpy(a.to + y * a.pitch, a.bytes.data() + y * a.width, a.width);
@@ -351,7 +368,7 @@ cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size
     size_t pitch = kind == cudaMemcpyHostToDevice ? dst_pitch : src_pitch;
     {
         std::lock_guard<std::mutex> lock(mutex);
-        if (height && owner(there, pitch * (height - 1) + width) != stream->device)
+        if (height && owner(there, pitch * (height - 1) + width) != behind(stream)->device)
             return result(cudaErrorInvalidValue);
         if (kind == cudaMemcpyHostToDevice)
             uploaded += (int64_t)(width * height);
@@ -365,7 +382,7 @@ cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size
             memcpy((char *)dst + y * dst_pitch, row, width);
     }
     if (kind == cudaMemcpyDeviceToHost)
-        stream->arrivals.push_back(std::move(a));
+        behind(stream)->arrivals.push_back(std::move(a));
     return cudaSuccess;
 }
 
