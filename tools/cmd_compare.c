@@ -92,6 +92,7 @@ int cmd_compare(tool *t)
     if (t->arg_count != 2)
         return tool_usage_error(t, "compare takes two pictures; got %d", t->arg_count);
     tool_comparison result;
+    tool_end_at_once(!t->options.diff);
     int code = tool_compare(t, t->args[0], t->args[1], t->options.diff, &result);
     return code ? code : report(t, &result);
 }

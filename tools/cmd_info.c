@@ -96,5 +96,6 @@ static tamis_status do_file(tool *t, const char *name, json_t *file)
 
 int cmd_info(tool *t)
 {
+    tool_end_at_once(1);
     return tool_for_files(t, do_file);
 }

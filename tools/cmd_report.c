@@ -48,6 +48,7 @@ int cmd_report(tool *t)
                                 t->arg_count);
     if (!out)
         return tool_usage_error(t, "-o OUT is missing, such as report.html");
+    tool_end_at_once(1); /* until the page is written */
     tool_story story = {.before = t->args[0], .after = t->args[1], .original = t->options.original};
     int code = tool_page_check(t, out);
     if (!code && bench)

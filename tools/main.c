@@ -50,7 +50,7 @@ const tool_command tool_filter_command = {
     "FILTER", "filter pictures and videos", "IN... -o OUT", ANY, FILTERS, cmd_filter};
 
 /* Signal handlers can reach nothing else: the mutable globals of the command. */
-static volatile int interrupted;
+static volatile int interrupted, at_once;
 static struct timespec first_signal;
 
 /* Some senders send a signal twice, to a process and to its group. */
@@ -67,7 +67,13 @@ static int64_t ns_since(const struct timespec *then)
  * input does not see the first. Only of terminals that close it is not a wish. */
 static void on_signal(int number)
 {
+    static const char text[] = "tamis: error: interrupted\n";
     int error = errno;
+    if (__atomic_load_n(&at_once, __ATOMIC_RELAXED)) {
+        ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
+        (void)written; /* nobody is left to be told */
+        _exit(TOOL_INTERRUPTED);
+    }
     if (!interrupted)
         clock_gettime(CLOCK_MONOTONIC, &first_signal);
     else if (number != SIGHUP && ns_since(&first_signal) > SAME_SIGNAL_NS) {
@@ -76,6 +82,11 @@ static void on_signal(int number)
     }
     __atomic_store_n(&interrupted, 1, __ATOMIC_RELAXED);
     errno = error;
+}
+
+void tool_end_at_once(int on)
+{
+    __atomic_store_n(&at_once, on, __ATOMIC_RELAXED);
 }
 
 const volatile int *tool_cancel_flag(void)

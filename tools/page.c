@@ -108,6 +108,7 @@ int tool_page_write(tool *t, const char *path, const char *name, const char *tit
                     const json_t *data)
 {
     char *temporary = NULL;
+    tool_end_at_once(0);
     int code = tool_page_check(t, path);
     if (code)
         return code;

@@ -102,6 +102,9 @@ int tool_output_failed(tool *t, const char *message);
 /* The flag that SIGINT and SIGTERM set, for the library, and whether one has come. */
 const volatile int *tool_cancel_flag(void);
 int tool_canceled(void);
+/* While a command has written nothing, the first signal may end it: then nothing has to look at the
+ * flag, and what waits for its input does not matter. */
+void tool_end_at_once(int on);
 
 /* Seconds of a clock that only moves forward. */
 double tool_now(void);

@@ -384,6 +384,18 @@ class FullDisk(Case):
 
 
 class Interrupt(Case):
+    def test_what_writes_nothing_ends_at_once(self):
+        """Even while it waits for its input."""
+        for words in (["compare", "-", "in.png"], ["estimate", "-"], ["info", "-"],
+                      ["report", "-", "in.png", "-o", "x.html"]):
+            with subprocess.Popen([TAMIS, *words], cwd=self.dir, stdin=subprocess.PIPE,
+                                  stderr=subprocess.PIPE) as run:
+                time.sleep(0.5)
+                run.send_signal(signal.SIGINT)
+                self.assertEqual(run.wait(20), 130, words)
+                self.assertIn(b"interrupted", run.stderr.read())
+            self.assertEqual(self.names(), ["in.png"])
+
     def test_ends_cleanly(self):
         self.write("big.pgm", pgm_bytes(6000, 6000, pattern(6000, 1) * 6000))
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
