@@ -14,20 +14,6 @@
 
 #define MAX_THREADS 1024
 
-static void *default_alloc(void *user, size_t size)
-{
-    (void)user;
-    return malloc(size);
-}
-
-static void default_free(void *user, void *ptr)
-{
-    (void)user;
-    free(ptr);
-}
-
-static const tamis_allocator default_allocator = {default_alloc, default_free, NULL};
-
 const char *tamis_version(void)
 {
     return TAMIS_VERSION_STRING;
@@ -87,7 +73,8 @@ tamis_status tamis_ctx_create(const tamis_ctx_options *options, tamis_ctx **out)
     TAMIS_TRY(choose_threads(options, &threads));
     TAMIS_TRY(choose_cpu(options, &cpu));
 
-    const tamis_allocator *a = options->allocator ? options->allocator : &default_allocator;
+    const tamis_allocator *a =
+        options->allocator ? options->allocator : &tamis_priv_default_allocator;
     tamis_ctx *ctx = a->alloc(a->user, sizeof *ctx);
     if (!ctx)
         return refuse(options, TAMIS_ERR_MEMORY, "no memory for a context");

@@ -2,6 +2,7 @@
 #include "core/mem.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/ctx.h"
@@ -23,12 +24,28 @@ static void count(tamis_ctx *ctx, size_t size)
         ;
 }
 
-void *tamis_priv_mem_alloc(tamis_ctx *ctx, size_t size)
+static void *default_alloc(void *user, size_t size)
 {
-    size_t total = tamis_priv_size_add(size, ALIGNMENT + sizeof(struct header));
-    if (total == SIZE_MAX)
-        return NULL;
-    char *base = ctx->allocator.alloc(ctx->allocator.user, total);
+    (void)user;
+    return malloc(size);
+}
+
+static void default_free(void *user, void *ptr)
+{
+    (void)user;
+    free(ptr);
+}
+
+const tamis_allocator tamis_priv_default_allocator = {default_alloc, default_free, NULL};
+
+static size_t with_header(size_t size)
+{
+    return tamis_priv_size_add(size, ALIGNMENT + sizeof(struct header));
+}
+
+/* The block inside of so much memory; NULL where there is none. */
+static void *make_block(tamis_ctx *ctx, char *base, size_t total)
+{
     if (!base)
         return NULL;
     uintptr_t at = (uintptr_t)base + sizeof(struct header);
@@ -39,8 +56,21 @@ void *tamis_priv_mem_alloc(tamis_ctx *ctx, size_t size)
     return block;
 }
 
+void *tamis_priv_mem_alloc(tamis_ctx *ctx, size_t size)
+{
+    size_t total = with_header(size);
+    if (total == SIZE_MAX)
+        return NULL;
+    return make_block(ctx, ctx->allocator.alloc(ctx->allocator.user, total), total);
+}
+
 void *tamis_priv_mem_zalloc(tamis_ctx *ctx, size_t size)
 {
+    /* Large memory comes from the system as zeros, and only what is used later takes any. */
+    if (ctx->allocator.alloc == default_alloc) {
+        size_t total = with_header(size);
+        return total == SIZE_MAX ? NULL : make_block(ctx, calloc(1, total), total);
+    }
     void *p = tamis_priv_mem_alloc(ctx, size);
     if (p)
         memset(p, 0, size);

@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <tamis/core.h>
 
+/* malloc() and free(). */
+extern const tamis_allocator tamis_priv_default_allocator;
+
 /* Memory aligned to 64 bytes; NULL when the allocator has none. Contents are undefined. */
 void *tamis_priv_mem_alloc(tamis_ctx *ctx, size_t size);
 /* The same, zeroed. */
