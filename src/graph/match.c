@@ -89,8 +89,8 @@ static tamis_status check_overlap(const tamis_plan *plan, const char *what,
     if (!tamis_priv_images_overlap(image, dst))
         return TAMIS_OK;
     return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
-                           "run: %s and the destination share memory; filters with a window need a "
-                           "destination of its own",
+                           "run: %s and the destination share memory; results need memory of their "
+                           "own",
                            what);
 }
 
