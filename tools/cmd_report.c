@@ -50,7 +50,9 @@ int cmd_report(tool *t)
         return tool_usage_error(t, "-o OUT is missing, such as report.html");
     tool_end_at_once(1); /* until the page is written */
     tool_story story = {.before = t->args[0], .after = t->args[1], .original = t->options.original};
-    int code = tool_page_check(t, out);
+    int code = tool_window_check(t, t->options.levels);
+    if (!code)
+        code = tool_page_check(t, out);
     if (!code && bench)
         return report_bench(t, t->args[0]);
     if (!code)

@@ -27,8 +27,8 @@ static int check_file(tool *t, const tool_file *file)
     if (strcmp(file->in, "-") == 0 || strcmp(file->out, "-") == 0)
         return tool_usage_error(t, "--report: what comes from or goes to a pipe is not there to be "
                                    "looked at afterwards; use files");
-    if (strcmp(file->out, t->options.report) == 0 || strcmp(file->in, t->options.report) == 0 ||
-        tool_same_file(file->in, t->options.report))
+    if (tool_same_place(file->out, t->options.report) ||
+        tool_same_place(file->in, t->options.report))
         return tool_usage_error(t, "--report %s: that is one of the pictures", t->options.report);
     return TOOL_OK;
 }
@@ -46,7 +46,9 @@ int tool_index_open(tool *t, const tamis_graph *graph, const tool_files *files, 
     if (o->original && files->count != 1)
         return tool_usage_error(t, "--original is for the report of one file, not of %zu",
                                 files->count);
-    int code = tool_page_check(t, o->report);
+    int code = tool_window_check(t, o->levels);
+    if (!code)
+        code = tool_page_check(t, o->report);
     for (size_t i = 0; i < files->count && !code; i++)
         code = check_file(t, &files->items[i]);
     if (code)

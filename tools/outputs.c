@@ -195,6 +195,15 @@ static char *canonical(const char *name)
     return key;
 }
 
+int tool_same_place(const char *a, const char *b)
+{
+    char *x = canonical(a), *y = canonical(b);
+    int same = strcmp(x, y) == 0 || tool_same_file(a, b);
+    free(x);
+    free(y);
+    return same;
+}
+
 /* A name that a file goes by, sorted to find those that meet. */
 typedef struct file_key {
     char *key; /* of the output */

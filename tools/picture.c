@@ -227,6 +227,12 @@ static int parse_window(tool *t, const char *text, tool_window *out)
                                  text);
 }
 
+int tool_window_check(tool *t, const char *given)
+{
+    tool_window window;
+    return given ? parse_window(t, given, &window) : TOOL_OK;
+}
+
 int tool_window_choose(tool *t, const char *given, const tamis_image *image, tool_window *out)
 {
     tamis_type type = image->format.type;

@@ -53,6 +53,10 @@ int tool_shown_colors(tamis_format format);
  * given is --levels or NULL. Returns an exit code, having said what is wrong. */
 int tool_window_choose(tool *t, const char *given, const tamis_image *image, tool_window *out);
 
+/* Whether --levels, or NULL, can be understood; to be asked before any work. Returns an exit code,
+ * having said what is wrong. */
+int tool_window_check(tool *t, const char *given);
+
 /* What browsers show: u8, of 1 to 4 channels. Owned by the caller. */
 tamis_status tool_shown(tool *t, const tamis_image *image, const tool_window *window,
                         tamis_image *out);

@@ -24,6 +24,7 @@ typedef struct report {
     tool_picture picture[TOOL_SIDES];
     int sides;         /* 2, or 3 with an original */
     tamis_rect detail; /* of the picture, pixel by pixel; empty where the whole is not scaled */
+    int most_changed;  /* the detail is where most has changed; else the middle */
     json_t *data, *pictures;
 } report;
 
@@ -302,8 +303,9 @@ static tamis_status add_map_view(report *r, const tool_map *map)
 static tamis_status add_map_detail(report *r, const tool_map *map)
 {
     tool *t = r->tool;
+    const tamis_file_info *first = &r->picture[BEFORE].info;
     tamis_image part = {0}, shown = {0};
-    if (r->detail.w == 0 || !r->picture[map->a].whole)
+    if (r->detail.w == 0 || map->image.w != first->w || map->image.h != first->h)
         return TAMIS_OK;
     tamis_status status = tamis_image_view(t->ctx, &map->image, r->detail, &part);
     if (!status)
@@ -336,6 +338,7 @@ static tamis_status choose_detail(report *r, const tool_map *differences)
     double across = (double)info->w / w, down = (double)info->h / h;
     int32_t part_w = (int32_t)fmax(1, d->w / across), part_h = (int32_t)fmax(1, d->h / down);
     tool_map_peak(&view, part_w < w ? part_w : w, part_h < h ? part_h : h, &x, &y);
+    r->most_changed = 1;
     d->x = (int32_t)fmin(x * across, info->w - d->w);
     d->y = (int32_t)fmin(y * down, info->h - d->h);
     tamis_image_unref(&view);
@@ -401,10 +404,10 @@ static tamis_status add_pictures(report *r)
         tamis_image_unref(&maps[i].image);
     }
     json_object_set_new(r->data, "detail",
-                        r->detail.w
-                            ? json_pack("{s:i,s:i,s:i,s:i}", "x", r->detail.x, "y", r->detail.y,
-                                        "width", r->detail.w, "height", r->detail.h)
-                            : json_null());
+                        r->detail.w ? json_pack("{s:i,s:i,s:i,s:i,s:b}", "x", r->detail.x, "y",
+                                                r->detail.y, "width", r->detail.w, "height",
+                                                r->detail.h, "most_changed", r->most_changed)
+                                    : json_null());
     return status;
 }
 

@@ -91,6 +91,7 @@ class Report(Case):
             self.assertEqual((shape["width"], shape["height"]), (d["width"], d["height"]))
             self.write("v.png", url_bytes(data["pictures"]["after"]["view"]))
             self.assertEqual(self.json("info", "v.png")["files"][0]["pages"][0]["width"], 1600)
+            self.assertTrue(d["most_changed"])
             self.assertEqual(data["measured_on"], on)
 
     def test_of_a_run(self):
@@ -111,6 +112,25 @@ class Report(Case):
         for chain in ("resize=size=20x50", "color=to=gray"):
             self.tamis("run", chain, "in.png", "-o", "o.png", "--report", "r.html", "--overwrite")
             self.assertEqual(page_data(self.read("r.html").decode())["comparisons"], [])
+
+    def test_only_before_is_larger(self):
+        """Maps of the other two have no part of the first one's detail."""
+        self.write("a.pgm", pgm_bytes(1700, 1200, [bytes(1700)] * 1200))
+        self.write("b.pgm", pgm_bytes(850, 600, pattern(850, 600)))
+        self.tamis("report", "a.pgm", "b.pgm", "--original", "b.pgm", "-o", "r.html")
+        data = page_data(self.read("r.html").decode())
+        self.assertFalse(data["detail"]["most_changed"])
+        self.assertEqual([m["key"] for m in data["maps"]], ["error_after", "ssim_after"])
+        for m in data["maps"]:
+            self.assertEqual(list(data["pictures"][m["key"]]), ["view"])
+
+    def test_refused_before_any_work(self):
+        """The report is none of the pictures, whatever they are called, and levels are numbers."""
+        for out, report in (("./x.png", "x.png"), ("x.png", self.path("x.png"))):
+            self.tamis("box", "in.png", "-o", out, "--report", report, "--overwrite", code=2)
+        self.tamis("box", "in.png", "-o", "x.png", "--report", "r.html", "--levels", "9,1", code=2)
+        self.tamis("report", "missing.png", "in.png", "-o", "r.html", "--levels", "1", code=2)
+        self.assertEqual(self.names(), ["in.png"])
 
     def test_index(self):
         os.mkdir(self.path("in"))

@@ -200,7 +200,7 @@ function viewerNotes() {
   if (data.detail)
     notes.push(`The picture is shown ${number(Math.max(before.width, before.height) / 1600)} times smaller; “Pixels” ` +
                `shows ${data.detail.width} × ${data.detail.height} of it as they are, from ${data.detail.x}, ` +
-               `${data.detail.y} on, where most has changed.`);
+               `${data.detail.y} on, ${data.detail.most_changed ? "where most has changed" : "its middle"}.`);
   if (before.width !== after.width || before.height !== after.height)
     notes.push("The pictures differ in size: the second is fitted into the frame of the first, and nothing is measured between them.");
   else if (before.channels !== after.channels)
