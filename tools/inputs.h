@@ -60,7 +60,7 @@ int tool_is_folder(const char *name);
 /* 1 when both names are the same existing file. */
 int tool_same_file(const char *a, const char *b);
 
-/* 1 also when both are names of the same file that is yet to be written, in a folder that exists. */
+/* 1 also when both are names of the same file that is yet to come, in a folder that exists. */
 int tool_same_place(const char *a, const char *b);
 
 /* Usual extension of a format name of libtamis-io, with the dot; "" for names it does not know. */

@@ -32,13 +32,15 @@ static void expand(const tamis_picture *picture, const void *given, char *chain,
     const struct tamis_denoise *p = given;
     double noise = tamis_priv_picture_sigma(picture), factor = factors[p->strength];
     double range = tamis_type_range(picture->format.type);
-    if (tamis_priv_picture_impulses(picture) < IMPULSES_FROM)
-        tamis_priv_number_print(chain, size, "nlmeans=h=%.4g:sigma=%.4g:patch=%d",
-                                factor * tamis_priv_nlmeans_strength(noise, range, 1), noise,
-                                patch_for(noise / range * 255, picture->colors));
-    else
+    int impulses = tamis_priv_picture_impulses(picture) >= IMPULSES_FROM;
+    double h = impulses ? LEFT_H * noise : tamis_priv_nlmeans_strength(noise, range, 1);
+    h = tamis_priv_nlmeans_least(factor * h);
+    if (impulses)
         tamis_priv_number_print(chain, size, "median=ksize=auto,nlmeans=h=%.4g:sigma=%.4g:patch=5",
-                                factor * LEFT_H * noise, LEFT * noise);
+                                h, LEFT * noise);
+    else
+        tamis_priv_number_print(chain, size, "nlmeans=h=%.4g:sigma=%.4g:patch=%d", h, noise,
+                                patch_for(noise / range * 255, picture->colors));
 }
 
 static const tamis_kernel *const kernels[] = {NULL};

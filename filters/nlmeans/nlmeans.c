@@ -396,6 +396,11 @@ double tamis_priv_nlmeans_strength(double noise, double range, int told)
     return noise * fmax(told ? 0.4 : 0.8, factor);
 }
 
+double tamis_priv_nlmeans_least(double h)
+{
+    return h < MIN_H ? 0 : h;
+}
+
 static void choose(const tamis_picture *picture, void *open)
 {
     nlmeans *n = open;
@@ -408,7 +413,7 @@ static void choose(const tamis_picture *picture, void *open)
     if (tamis_priv_value_is_auto(n->h)) {
         double h = tamis_priv_picture_round(
             tamis_priv_nlmeans_strength(noise, tamis_type_range(picture->format.type), told > 0));
-        n->h = (tamis_value){.value = fmax(least, h)};
+        n->h = (tamis_value){.value = tamis_priv_nlmeans_least(fmax(least, h))};
     }
 }
 

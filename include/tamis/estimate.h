@@ -38,6 +38,7 @@ typedef struct tamis_noise {
  * nor those in pictures that are dark or bright all over; pictures under 8 pixels give a guess. Of
  * pictures beyond 16 million pixels a regular selection of blocks is looked at.
  *
+ * The picture must be in host memory.
  * Errors: ARGUMENT, MEMORY. Thread-safe; the result does not depend on the number of threads. */
 TAMIS_API tamis_status tamis_noise_estimate(tamis_ctx *ctx, const tamis_image *image,
                                             tamis_noise noise[TAMIS_MAX_CHANNELS]);

@@ -34,6 +34,9 @@ double tamis_priv_picture_round(double v);
  * well or not: the best of a search on real pictures. Defined by nlmeans. */
 double tamis_priv_nlmeans_strength(double noise, double range, int told);
 
+/* An h that was computed as nlmeans takes it: 0 where it is less than the least. */
+double tamis_priv_nlmeans_least(double h);
+
 /* Whether a value waits to be chosen. */
 static inline int tamis_priv_value_is_auto(tamis_value value)
 {

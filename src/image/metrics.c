@@ -19,8 +19,8 @@ struct job {
     double c1, c2;
     double weight[WINDOW];
     double *row[2];         /* of the current channel */
-    double *ring;           /* WINDOW rows of MOMENTS planes of w */
-    double *columns;        /* MOMENTS planes of w */
+    double *ring;           /* WINDOW rows of MOMENTS planes of w, where it fits */
+    double *columns;        /* MOMENTS planes of w, too */
     float *samples;         /* a row of all channels */
     const tamis_image *map; /* of SSIM, where it is wanted */
 };
@@ -177,8 +177,10 @@ static tamis_status measure(tamis_ctx *ctx, const tamis_image *a, const tamis_im
         return tamis_priv_fail(ctx, TAMIS_ERR_MEMORY, "metrics: no memory");
     job.row[0] = memory;
     job.row[1] = job.row[0] + job.w;
-    job.ring = job.row[1] + job.w;
-    job.columns = job.ring + WINDOW * MOMENTS * job.w;
+    if (job.fits) {
+        job.ring = job.row[1] + job.w;
+        job.columns = job.ring + WINDOW * MOMENTS * job.w;
+    }
     job.samples = (float *)((char *)memory + doubles);
     for (int c = 0; c < a->format.channels; c++)
         add_channel(&job, metrics, c, page);

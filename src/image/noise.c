@@ -151,6 +151,9 @@ tamis_status tamis_noise_estimate(tamis_ctx *ctx, const tamis_image *image,
 {
     TAMIS_TRY(tamis_image_check(ctx, image));
     TAMIS_REQUIRE(ctx, noise);
+    if (image->device)
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
+                               "noise: a picture in a device's memory cannot be measured");
     struct job job = {.ctx = ctx, .format = image->format, .w = image->w, .h = image->h};
     TAMIS_TRY(begin(&job, noise));
     measure_band(&job, image, 0, 0, job.down);

@@ -264,6 +264,22 @@ static void test_same_in_parts(void **state)
     tamis_ctx_free(&ctx);
 }
 
+static void test_of_a_device(void **state)
+{
+    tamis_noise got[TAMIS_MAX_CHANNELS];
+    tamis_ctx *ctx = unit_ctx(1);
+    test_picture picture;
+
+    (void)state;
+    make(&picture, test_format(TAMIS_U8, 1), 40, 40, 5);
+    tamis_image there = picture.image;
+    there.device = 1;
+    assert_int_equal(tamis_noise_estimate(ctx, &there, got), TAMIS_ERR_ARGUMENT);
+    unit_message_has(ctx, "device");
+    test_picture_free(&picture);
+    tamis_ctx_free(&ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_noise_that_grows),
         cmocka_unit_test(test_impulses),
         cmocka_unit_test(test_large),
+        cmocka_unit_test(test_of_a_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,6 +176,34 @@ static void test_denoise(void **state)
     tamis_ctx_free(&ctx);
 }
 
+/* A strength that would be less than the least of nlmeans is none, and the chain has a plan. */
+static void test_hardly_noisy(void **state)
+{
+    static const char *const chains[] = {"nlmeans=h=auto", "nlmeans=h=auto:sigma=auto", "denoise"};
+    tamis_ctx *ctx = unit_ctx(1);
+    test_picture picture;
+    test_rng rng = {3};
+    tamis_plan *plan = NULL;
+
+    (void)state;
+    test_picture_make(&picture, test_format(TAMIS_F32, 1), 200, 160, TEST_ROWS_TIGHT);
+    for (int y = 0; y < 160; y++)
+        for (int x = 0; x < 200; x++)
+            test_sample_set(&picture.image, x, y, 0, 1e-8 + 1e-10 * test_rng_unit(&rng));
+    for (int i = 0; i < 3; i++) {
+        tamis_graph *graph = resolve(ctx, chains[i], &picture.image);
+        const struct tamis_nlmeans *n = tamis_graph_params(graph, 0);
+        assert_true(n->h.value == 0);
+        assert_true(i == 0 || n->sigma.value > 0);
+        assert_int_equal(tamis_plan_create(ctx, graph, picture.image.format, 200, 160, NULL, &plan),
+                         TAMIS_OK);
+        tamis_plan_free(&plan);
+        tamis_graph_free(&graph);
+    }
+    test_picture_free(&picture);
+    tamis_ctx_free(&ctx);
+}
+
 /* Thresholds lie between the noise's slopes and the edges'. */
 static void test_slopes(void **state)
 {
@@ -301,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_impulses),      cmocka_unit_test(test_slopes),
         cmocka_unit_test(test_same_in_parts), cmocka_unit_test(test_failures),
         cmocka_unit_test(test_filter_run),    cmocka_unit_test(test_denoise),
+        cmocka_unit_test(test_hardly_noisy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
