@@ -76,6 +76,16 @@ int tamis_priv_video_is(const uint8_t *head, size_t size)
 /* ---- first bytes */
 
 #ifdef __linux__
+/* A pipe that programs which another thread starts do not inherit. */
+static int open_pair(int pair[2])
+{
+    if (pipe(pair) != 0)
+        return 0;
+    fcntl(pair[0], F_SETFD, FD_CLOEXEC);
+    fcntl(pair[1], F_SETFD, FD_CLOEXEC);
+    return 1;
+}
+
 /* Copies what waits in a pipe without taking it. Programs write headers at once, but nothing keeps
  * a pipe from giving a byte or two first. */
 static size_t peek_pipe(int fd, uint8_t *head, size_t size)
@@ -88,7 +98,7 @@ static size_t peek_pipe(int fd, uint8_t *head, size_t size)
         struct pollfd state = {fd, POLLIN, 0};
         if (poll(&state, 1, -1) < 0 && errno != EINTR)
             return 0;
-        if (pipe(pair) != 0)
+        if (!open_pair(pair))
             return 0;
         n = tee(fd, pair[1], size, SPLICE_F_NONBLOCK);
         if (n > 0)

@@ -451,6 +451,8 @@ tamis_status tamis_writer_check(tamis_ctx *ctx, const char *path,
     static const tamis_write_options defaults;
     TAMIS_IO_REQUIRE(ctx, ctx);
     TAMIS_IO_REQUIRE(ctx, path);
+    if (parts)
+        *parts = 0;
     options = options ? options : &defaults;
     int is_pipe = strcmp(path, "-") == 0;
     tamis_writer writer = {.ctx = ctx, .name = (char *)(is_pipe ? "standard output" : path)};

@@ -205,7 +205,7 @@ static tamis_status do_pages(tool_worker *worker, const tool_file *file, tamis_r
         return status;
     report->out = tamis_plan_format(plan->plan);
     tamis_plan_size(plan->plan, &report->out_w, &report->out_h);
-    int by_parts;
+    int by_parts = 0;
     status = check_result(worker, file, plan->plan, info, &by_parts);
     size_t bytes = by_parts ? tool_parts_bytes(&worker->tool) : bytes_of(plan->plan, info);
     int wanted = !by_parts && tool_group_wants(worker, file, plan, info, bytes);
@@ -265,8 +265,7 @@ static tamis_status do_file_alone(tool_worker *worker, const tool_file *file, to
 {
     tool_job *job = worker->job;
     int kept = 0;
-    free(report->chain);
-    *report = (tool_report){.outcome = TOOL_FAILED, .said = report->said};
+    tool_report_reset(report);
     tool_group_finish(worker);
     tamis_ctx_occupy(worker->tool.ctx, -1);
     worker->held = tool_gate_alone(&job->gate);

@@ -255,8 +255,16 @@ void tool_group_finish(tool_worker *worker)
     /* It may happen while another file is under way. */
     char *said = t->held, device[sizeof(worker->device)];
     memcpy(device, worker->device, sizeof(device));
+    tamis_graph *chosen = worker->chosen;
+    char *chain = worker->chain;
     t->held = tool_copy_text("");
+    worker->chosen = NULL;
+    worker->chain = NULL;
     finish_all(worker, &all);
+    tamis_graph_free(&worker->chosen);
+    free(worker->chain);
+    worker->chosen = chosen;
+    worker->chain = chain;
     free(all.items);
     free(t->held);
     t->held = said;

@@ -152,16 +152,23 @@ void tool_worker_end(tool_worker *worker)
     free(worker->tool.held);
 }
 
-void tool_report_free(tool_report *report)
+void tool_report_reset(tool_report *report)
 {
-    if (!report)
-        return;
+    char *said = report->said;
     free(report->message);
-    free(report->said);
     free(report->stop);
     free(report->chain);
     json_decref(report->entry);
     free(report->loss);
+    *report = (tool_report){.outcome = TOOL_FAILED, .said = said};
+}
+
+void tool_report_free(tool_report *report)
+{
+    if (!report)
+        return;
+    tool_report_reset(report);
+    free(report->said);
     free(report);
 }
 

@@ -100,6 +100,8 @@ void tool_worker_rest(tool_worker *worker);
 /* Whether it is time to: they are so many, or the first of them has waited for half a second. */
 int tool_worker_is_due(const tool_worker *worker, size_t share);
 void tool_report_free(tool_report *report);
+/* As a new one, but for what has been said. */
+void tool_report_reset(tool_report *report);
 
 /* Filters all pages of an open input into an open output. The plan is that of the first page. */
 tamis_status tool_worker_pages(tool_worker *worker, tamis_reader *reader,

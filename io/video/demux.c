@@ -220,7 +220,9 @@ static void give_other(tamis_av_reader *r)
     AVPacket *copy = av_packet_alloc();
     if (copy)
         av_packet_move_ref(copy, r->packet);
-    if (!copy || !tamis_priv_av_tap_put(&r->tap, copy))
+    int taken = copy ? tamis_priv_av_tap_put(&r->tap, copy) : -1;
+    r->lacked |= taken < 0;
+    if (taken <= 0)
         leave_others(r);
     av_packet_unref(r->packet);
 }
@@ -241,6 +243,7 @@ void tamis_priv_av_demux_rest(tamis_av_reader *r)
     for (unsigned i = 0; i < r->format->nb_streams && i < 63; i++)
         if (r->format->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO)
             sound |= (int64_t)1 << i;
+    av_packet_unref(r->packet);
     while (r->wants_others && (r->tap.until == INT64_MAX || passed != sound) && read_any(r)) {
         int i = r->packet->stream_index;
         if (i < 63 && r->packet->pts != AV_NOPTS_VALUE &&
@@ -266,7 +269,8 @@ int tamis_priv_av_demux_seek(tamis_av_reader *r, int64_t time)
         av_seek_frame(r->format, -1, 0, AVSEEK_FLAG_BYTE);
     avcodec_flush_buffers(r->codec);
     tamis_priv_av_tap_clear(&r->tap);
-    r->drained = r->ended = 0;
+    r->drained = r->ended = r->unfed = 0;
+    av_packet_unref(r->packet);
     r->broken = 0;
     r->last = AV_NOPTS_VALUE;
     return error >= 0;

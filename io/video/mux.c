@@ -51,6 +51,12 @@ static int64_t order_of(const tamis_av_mux *m, const AVPacket *packet)
                               AV_TIME_BASE_Q);
 }
 
+/* What a packet takes of MOST_WAITING. */
+static size_t cost_of(const AVPacket *packet)
+{
+    return sizeof *packet + (size_t)packet->size;
+}
+
 static int enqueue(tamis_av_mux *m, AVPacket *packet)
 {
     if (m->waiting_count == m->waiting_room) {
@@ -66,7 +72,7 @@ static int enqueue(tamis_av_mux *m, AVPacket *packet)
     for (; i > 0 && order_of(m, m->waiting[i - 1]) > at; i--)
         m->waiting[i] = m->waiting[i - 1];
     m->waiting[i] = packet;
-    m->waiting_bytes += (size_t)packet->size;
+    m->waiting_bytes += cost_of(packet);
     return 1;
 }
 
@@ -77,7 +83,7 @@ static void release(tamis_av_mux *m, int n)
         return;
     for (int i = 0; i < n; i++) {
         AVPacket *packet = m->waiting[i];
-        m->waiting_bytes -= (size_t)packet->size;
+        m->waiting_bytes -= cost_of(packet);
         int error = m->error ? 0 : av_write_frame(m->format, packet);
         if (error < 0)
             m->error = error;
@@ -92,7 +98,7 @@ static void release_until(tamis_av_mux *m, int64_t time)
     int n = 0;
     size_t left = m->waiting_bytes;
     while (n < m->waiting_count && (left > MOST_WAITING || order_of(m, m->waiting[n]) <= time))
-        left -= (size_t)m->waiting[n++]->size;
+        left -= cost_of(m->waiting[n++]);
     release(m, n);
 }
 
@@ -133,39 +139,58 @@ static void retime(tamis_av_mux *m, tamis_av_track *track, const AVStream *in, A
     packet->pos = -1;
 }
 
+/* Names streams that were found after the output was opened. */
+static void note_late(tamis_av_mux *m, int newest)
+{
+    const AVFormatContext *format = m->source->format;
+    for (; m->known <= newest; m->known++)
+        tamis_priv_av_tracks_name(&m->late, format, format->streams[m->known]);
+}
+
+static void put(tamis_av_mux *m, const AVPacket *packet)
+{
+    tamis_av_track *track = &m->tracks[packet->stream_index];
+    AVPacket *copy = av_packet_clone(packet);
+    if (!copy) {
+        m->error = AVERROR(ENOMEM);
+        return;
+    }
+    if (track->make && !tamis_priv_av_subtitles_turn(track, copy)) {
+        av_packet_free(&copy);
+        return;
+    }
+    retime(m, track, m->source->format->streams[packet->stream_index], copy);
+    if (!enqueue(m, copy)) {
+        m->error = AVERROR(ENOMEM);
+        av_packet_free(&copy);
+    }
+    release_until(m, m->reached);
+}
+
 /* Called by the reader, on its thread. */
 static void take(void *user, const AVPacket *packet)
 {
     tamis_av_mux *m = user;
-    const AVStream *in = m->source->format->streams[packet->stream_index];
-    tamis_av_track *track = &m->tracks[packet->stream_index];
-    if (!track->out)
-        return;
     pthread_mutex_lock(&m->mutex);
-    AVPacket *copy = m->closed || m->error ? NULL : av_packet_clone(packet);
-    if (copy && track->make && !tamis_priv_av_subtitles_turn(track, copy))
-        av_packet_free(&copy);
-    if (copy) {
-        retime(m, track, in, copy);
-        if (!enqueue(m, copy)) {
-            m->error = AVERROR(ENOMEM);
-            av_packet_free(&copy);
-        }
-        release_until(m, m->reached);
-    }
+    if (packet->stream_index >= m->track_count)
+        note_late(m, packet->stream_index);
+    else if (m->tracks[packet->stream_index].out && !m->closed && !m->error)
+        put(m, packet);
     pthread_mutex_unlock(&m->mutex);
 }
 
 /* Pictures of the whole file are known from the beginning. */
 static void put_pictures(tamis_av_mux *m)
 {
-    for (unsigned i = 0; m->source && i < m->source->format->nb_streams; i++) {
+    for (int i = 0; i < m->track_count; i++) {
         const AVStream *in = m->source->format->streams[i];
         if (!m->tracks[i].out || !(in->disposition & AV_DISPOSITION_ATTACHED_PIC))
             continue;
         AVPacket *copy = av_packet_clone(&in->attached_pic);
-        if (!copy)
-            continue;
+        if (!copy) {
+            m->error = AVERROR(ENOMEM);
+            return;
+        }
         copy->pts = copy->dts = 0;
         copy->stream_index = m->tracks[i].out->index;
         copy->pos = -1;
@@ -204,11 +229,14 @@ tamis_status tamis_priv_av_mux_open(tamis_video_writer *writer, tamis_av_mux *m,
     tamis_priv_av_note_open(&m->note);
     pthread_mutex_init(&m->mutex, NULL);
     av_bprint_init(&m->dropped, 0, AV_BPRINT_SIZE_UNLIMITED);
+    av_bprint_init(&m->late, 0, AV_BPRINT_SIZE_UNLIMITED);
     int error = tamis_priv_av_bytes_write(&m->bytes, writer->file.sink.fd, writer->seekable);
     if (!error && avformat_alloc_output_context2(&m->format, container, NULL, NULL) < 0)
         error = ENOMEM;
     if (!error && m->source)
         m->tracks = av_calloc(m->source->format->nb_streams, sizeof *m->tracks);
+    if (m->tracks)
+        m->track_count = m->known = (int)m->source->format->nb_streams;
     if (error || (m->source && !m->tracks))
         return tamis_ctx_fail(writer->ctx, TAMIS_ERR_MEMORY, "%s: no memory", writer->name);
     tamis_priv_av_note_format(&m->note, m->format);
@@ -274,6 +302,8 @@ tamis_status tamis_priv_av_mux_finish(tamis_video_writer *writer, tamis_av_mux *
     int64_t end = m->source ? end_of_others(m) : 0;
     pthread_mutex_lock(&m->mutex);
     release_until(m, end);
+    if (m->late.len)
+        av_bprintf(&m->dropped, "%s%s", m->dropped.len ? "\n" : "", m->late.str);
     m->closed = 1;
     int error = m->error ? m->error : av_write_trailer(m->format);
     avio_flush(m->bytes.io);
@@ -296,13 +326,14 @@ void tamis_priv_av_mux_close(tamis_av_mux *m)
     for (int i = 0; i < m->waiting_count; i++)
         av_packet_free(&m->waiting[i]);
     av_freep(&m->waiting);
-    for (unsigned i = 0; m->tracks && i < m->source->format->nb_streams; i++)
+    for (int i = 0; i < m->track_count; i++)
         tamis_priv_av_subtitles_close(&m->tracks[i]);
     av_freep(&m->tracks);
     avformat_free_context(m->format);
     m->format = NULL;
     tamis_priv_av_bytes_close(&m->bytes);
     av_bprint_finalize(&m->dropped, NULL);
+    av_bprint_finalize(&m->late, NULL);
     pthread_mutex_destroy(&m->mutex);
     tamis_priv_av_note_close(&m->note);
     m->opened = 0;

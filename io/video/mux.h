@@ -26,7 +26,10 @@ typedef struct tamis_av_mux {
     AVStream *video;
     AVRational base;         /* of the encoder's packets */
     tamis_av_reader *source; /* NULL = none */
-    tamis_av_track *tracks;  /* as many as the source has streams */
+    /* Of the streams that the source had when the output was opened: demuxers of broadcasts find
+     * more later. */
+    tamis_av_track *tracks;
+    int track_count;
     AVBPrint dropped;
     /* The reader's thread brings packets of other tracks, the writer's those of the video. */
     pthread_mutex_t mutex; /* guards what follows, and the format once it is open */
@@ -35,6 +38,8 @@ typedef struct tamis_av_mux {
     size_t waiting_bytes;
     int64_t reached; /* the newest time of decoding of the video, in AV_TIME_BASE */
     int64_t shown;   /* the end of the last frame */
+    int known;       /* the source's streams that have a track or are named in late */
+    AVBPrint late;   /* what came too late to be kept */
     int error;       /* FFmpeg's first error */
     int closed;      /* nothing is taken any more */
 } tamis_av_mux;
@@ -60,6 +65,9 @@ void tamis_priv_av_mux_close(tamis_av_mux *m);
  * that the container does not hold. Errors: MEMORY. */
 tamis_status tamis_priv_av_tracks_add(tamis_video_writer *writer, tamis_av_mux *m,
                                       AVCodecContext *encoder, int strip);
+
+/* Adds the name of a track that is not kept, as one more line. */
+void tamis_priv_av_tracks_name(AVBPrint *text, const AVFormatContext *format, const AVStream *in);
 
 /* ---- subtitles.c */
 

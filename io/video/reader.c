@@ -16,10 +16,13 @@ static tamis_status no_memory(const tamis_video_reader *reader)
 
 static void feed(tamis_av_reader *r)
 {
-    int more = !r->drained && tamis_priv_av_demux_next(r);
+    int more = r->unfed || (!r->drained && tamis_priv_av_demux_next(r));
     int error = avcodec_send_packet(r->codec, more ? r->packet : NULL);
-    if (more && error < 0 && error != AVERROR(EAGAIN))
-        r->lost++;
+    /* It wants to give a frame first; not more than once, should it refuse for ever. */
+    r->unfed = more && error == AVERROR(EAGAIN) && !r->unfed;
+    if (r->unfed)
+        return;
+    r->lost += more && error < 0;
     av_packet_unref(r->packet);
 }
 
@@ -153,8 +156,9 @@ static tamis_status check_same(const tamis_video_reader *reader)
 }
 
 /* No more frames: the other tracks are read to where the video ends. */
-static tamis_status end_reading(tamis_av_reader *r)
+static tamis_status end_reading(const tamis_video_reader *reader)
 {
+    tamis_av_reader *r = reader->state;
     if (r->over)
         return TAMIS_OK;
     if (!r->ended) { /* a frame beyond the range was seen */
@@ -164,7 +168,7 @@ static tamis_status end_reading(tamis_av_reader *r)
     av_frame_unref(r->decoded);
     r->over = 1;
     tamis_priv_av_demux_rest(r);
-    return TAMIS_OK;
+    return r->lacked ? no_memory(reader) : TAMIS_OK;
 }
 
 /* Whether another frame is to be delivered. The one behind the last is looked at, too: where it
@@ -186,8 +190,10 @@ static tamis_status next_frame(tamis_video_reader *reader, tamis_video_frame *fr
         av_frame_move_ref(r->decoded, r->first);
         av_frame_free(&r->first);
     } else if (!go_on(r)) {
-        return end_reading(r);
+        return end_reading(reader);
     }
+    if (r->lacked)
+        return no_memory(reader);
     tamis_status status = check_same(reader);
     if (status != TAMIS_OK)
         return status;

@@ -30,9 +30,11 @@ typedef struct tamis_av_reader {
     int64_t step;       /* frame to frame, where frames do not tell */
     int64_t skip, left; /* frames still to be left out, then delivered; left < 0 = all */
     int trimmed;        /* the beginning is cut */
+    int unfed;          /* the decoder did not take the packet yet */
     int drained, ended; /* the demuxer, the decoder have no more */
     int over;           /* no more frames are asked for */
     int wants_others;   /* packets of other tracks are worth reading */
+    int lacked;         /* there was no memory for one */
     int64_t seen, lost, damaged;
     int broken; /* the demuxer's error, 0 for none */
     char damage[512];

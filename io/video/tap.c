@@ -97,31 +97,40 @@ static void flush(tamis_av_tap *tap)
     clear(tap);
 }
 
+/* What a packet takes of MOST_HELD. */
+static size_t cost_of(const AVPacket *packet)
+{
+    return sizeof *packet + (size_t)packet->size;
+}
+
+/* As tamis_priv_av_tap_put(). */
 static int hold(tamis_av_tap *tap, AVPacket *packet)
 {
-    if (tap->held_bytes + (size_t)packet->size > MOST_HELD && !tap->take) {
+    if (tap->held_bytes + cost_of(packet) > MOST_HELD && !tap->take) {
         clear(tap);
         tap->gave_up = 1;
-        return 0;
+    }
+    if (tap->gave_up || !keeps(tap, packet)) {
+        av_packet_free(&packet);
+        return !tap->gave_up;
     }
     AVPacket **held = av_realloc_array(tap->held, (size_t)tap->held_count + 1, sizeof *tap->held);
-    if (!held)
-        return 0;
+    if (!held) {
+        av_packet_free(&packet);
+        return -1;
+    }
     tap->held = held;
     held[tap->held_count++] = packet;
-    tap->held_bytes += (size_t)packet->size;
+    tap->held_bytes += cost_of(packet);
     return 1;
 }
 
 int tamis_priv_av_tap_put(tamis_av_tap *tap, AVPacket *packet)
 {
     pthread_mutex_lock(&tap->mutex);
-    int wanted = !tap->gave_up;
-    if (!wanted || !keeps(tap, packet) || !hold(tap, packet))
-        av_packet_free(&packet);
+    int wanted = hold(tap, packet);
     if (tap->take && tap->started)
         flush(tap);
-    wanted = !tap->gave_up;
     pthread_mutex_unlock(&tap->mutex);
     return wanted;
 }
@@ -145,7 +154,7 @@ void tamis_priv_av_tap_skip(tamis_av_tap *tap, int64_t time)
             tap->held[kept++] = packet;
             continue;
         }
-        tap->held_bytes -= (size_t)packet->size;
+        tap->held_bytes -= cost_of(packet);
         av_packet_free(&packet);
     }
     tap->held_count = kept;

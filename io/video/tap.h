@@ -31,7 +31,8 @@ void tamis_priv_av_tap_open(tamis_av_tap *tap);
 void tamis_priv_av_tap_close(tamis_av_tap *tap);
 /* Forgets what is held. */
 void tamis_priv_av_tap_clear(tamis_av_tap *tap);
-/* A packet of another track, which the tap takes over. Returns 0 when nobody will ever want any. */
+/* A packet of another track, which the tap takes over. Returns 0 when nobody will ever want any, -1
+ * when there is no memory for it. */
 int tamis_priv_av_tap_put(tamis_av_tap *tap, AVPacket *packet);
 /* All packets that end before time are dropped: the first frame is known to be later. */
 void tamis_priv_av_tap_skip(tamis_av_tap *tap, int64_t time);

@@ -140,25 +140,30 @@ static int is_held(const AVFormatContext *so_far, const AVStream *track,
 
 /* ---- naming */
 
-static void drop(tamis_av_mux *m, const AVStream *in)
+void tamis_priv_av_tracks_name(AVBPrint *text, const AVFormatContext *format, const AVStream *in)
 {
     static const char *const kinds[] = {"video track", "audio track", "data track",
                                         "subtitle track", "attachment"};
     enum AVMediaType type = in->codecpar->codec_type;
     int is_picture = (in->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0, number = 0;
     for (int i = 0; i <= in->index; i++) {
-        const AVStream *s = m->source->format->streams[i];
+        const AVStream *s = format->streams[i];
         number += s->codecpar->codec_type == type &&
                   ((s->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0) == is_picture;
     }
     const AVDictionaryEntry *language = av_dict_get(in->metadata, "language", NULL, 0);
     const AVDictionaryEntry *name = av_dict_get(in->metadata, "filename", NULL, 0);
-    av_bprintf(&m->dropped, "%s%s %d (%s%s%s)", m->dropped.len ? "\n" : "",
+    av_bprintf(text, "%s%s %d (%s%s%s)", text->len ? "\n" : "",
                is_picture                                                ? "picture"
                : type >= 0 && type < (int)(sizeof kinds / sizeof *kinds) ? kinds[type]
                                                                          : "track",
                number, name ? name->value : avcodec_get_name(in->codecpar->codec_id),
                language && !name ? ", " : "", language && !name ? language->value : "");
+}
+
+static void drop(tamis_av_mux *m, const AVStream *in)
+{
+    tamis_priv_av_tracks_name(&m->dropped, m->source->format, in);
 }
 
 static void drop_text(tamis_av_mux *m, const char *text)

@@ -92,8 +92,29 @@ static tamis_status give(tamis_video_writer *writer, AVFrame *frame)
 {
     av_writer *w = writer->state;
     tamis_status status = tamis_priv_av_encode_send(writer, &w->encode, frame);
-    if (status == TAMIS_OK)
-        status = drain(writer);
+    return status == TAMIS_OK ? drain(writer) : status;
+}
+
+static tamis_status take_frame(tamis_video_writer *writer, const tamis_video_frame *frame)
+{
+    const av_writer *w = writer->state;
+    AVFrame *behind = tamis_priv_av_frame_of(frame);
+    if (!behind)
+        return tamis_ctx_fail(writer->ctx, TAMIS_ERR_ARGUMENT,
+                              "%s: a frame that tamis_video_writer_frame() did not give",
+                              writer->name);
+    AVFrame *av = av_frame_clone(behind);
+    if (!av)
+        return no_memory(writer);
+    if (av->pts == AV_NOPTS_VALUE)
+        av->pts = (int64_t)floor(frame->time / av_q2d(w->encode.base) + 0.5);
+    return give(writer, av);
+}
+
+/* The place is closed where a frame is not taken: the reader must not write to it any more. */
+static tamis_status stop_unless(tamis_video_writer *writer, tamis_status status)
+{
+    av_writer *w = writer->state;
     if (status != TAMIS_OK)
         tamis_priv_av_mux_stop(&w->mux);
     return status;
@@ -101,16 +122,7 @@ static tamis_status give(tamis_video_writer *writer, AVFrame *frame)
 
 static tamis_status write_frame(tamis_video_writer *writer, tamis_video_frame *frame)
 {
-    AVFrame *behind = tamis_priv_av_frame_of(frame);
-    if (!behind)
-        return tamis_ctx_fail(writer->ctx, TAMIS_ERR_ARGUMENT,
-                              "%s: a frame that tamis_video_writer_frame() did not give",
-                              writer->name);
-    AVFrame *av = av_frame_clone(behind);
-    const av_writer *w = writer->state;
-    if (av && av->pts == AV_NOPTS_VALUE)
-        av->pts = (int64_t)floor(frame->time / av_q2d(w->encode.base) + 0.5);
-    return av ? give(writer, av) : no_memory(writer);
+    return stop_unless(writer, take_frame(writer, frame));
 }
 
 /* ---- the end */
@@ -119,7 +131,9 @@ static tamis_status finish(tamis_video_writer *writer)
 {
     av_writer *w = writer->state;
     tamis_status status = give(writer, NULL);
-    return status == TAMIS_OK ? tamis_priv_av_mux_finish(writer, &w->mux) : status;
+    if (status == TAMIS_OK)
+        status = tamis_priv_av_mux_finish(writer, &w->mux);
+    return stop_unless(writer, status);
 }
 
 static void close_writer(tamis_video_writer *writer)

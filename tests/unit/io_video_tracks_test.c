@@ -263,6 +263,31 @@ static void test_pipes(void **state)
     assert_int_equal(video_copy(io_path("in.mkv"), io_path("o.mkv"), NULL, &plain, NULL, NULL), 50);
 }
 
+/* A broadcast whose sound begins later than the reader looks ahead. */
+static void test_late_tracks(void **state)
+{
+    char command[512], dropped[512];
+    (void)state;
+    video_ffmpeg("-f lavfi -i testsrc2=s=64x48:r=10:d=12 -c:v libx264 -preset veryfast -g 10 a.ts");
+    video_ffmpeg("-f lavfi -i testsrc2=s=64x48:r=10:d=2 -f lavfi -i sine=440:d=2 -f lavfi -i "
+                 "sine=880:d=2 -map 0 -map 1 -map 2 -c:v libx264 -preset veryfast -c:a mp2 "
+                 "-output_ts_offset 12 b.ts");
+    /* So much that what the reader sees at the end has no sound. */
+    video_ffmpeg("-f lavfi -i testsrc2=s=320x240:r=10:d=4 -vf scale=64:48 -c:v libx264 -qp 1 "
+                 "-preset ultrafast -g 1 -muxrate 2M -output_ts_offset 14 c.ts");
+    snprintf(command, sizeof command, "cd '%s' && cat a.ts b.ts c.ts > late.ts && mkfifo pipe.ts",
+             io_path(""));
+    assert_int_equal(system(command), 0);
+    assert_true(video_copy(io_path("late.ts"), io_path("o.mkv"), NULL, &plain, dropped, NULL) >
+                100);
+    assert_string_equal(dropped, "audio track 1 (mp2)\naudio track 2 (mp2)");
+    snprintf(command, sizeof command, "cat '%s' > '%s' &", io_path("late.ts"), io_path("pipe.ts"));
+    assert_int_equal(system(command), 0);
+    assert_true(video_copy(io_path("pipe.ts"), io_path("p.mkv"), NULL, &plain, dropped, NULL) >
+                100);
+    assert_string_equal(dropped, "audio track 1 (mp2)\naudio track 2 (mp2)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_sound_does_not_wander),
         cmocka_unit_test(test_ranges_in_other_containers),
         cmocka_unit_test(test_pipes),
+        cmocka_unit_test(test_late_tracks),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }
