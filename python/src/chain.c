@@ -37,13 +37,9 @@ static int chain_init(PyObject *self, PyObject *args, PyObject *kwargs)
     core_chain *c = (core_chain *)self;
     PyObject *context, *params = NULL;
     const char *text;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Os|O!", names, &context, &text, &PyDict_Type,
-                                     &params))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!s|O!", names, core_context_type, &context,
+                                     &text, &PyDict_Type, &params))
         return -1;
-    if (c->graph) {
-        PyErr_SetString(PyExc_ValueError, "Chain: made already");
-        return -1;
-    }
     Py_INCREF(context);
     c->context = (core_context *)context;
     tamis_ctx *ctx = c->context->ctx;
@@ -53,6 +49,11 @@ static int chain_init(PyObject *self, PyObject *args, PyObject *kwargs)
     if (!status && params)
         status = append(c, text, params);
     return core_end(ctx, status);
+}
+
+static PyObject *chain_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    return core_new(type, args, kwargs, chain_init);
 }
 
 static void chain_dealloc(PyObject *self)
@@ -123,7 +124,8 @@ static PyObject *chain_resolve(PyObject *self, PyObject *args)
         return NULL;
     core_chain chosen = {.context = c->context};
     core_begin();
-    core_watch_begin(&watch, &options);
+    if (core_watch_begin(&watch, &options))
+        return NULL;
     tamis_status status =
         tamis_graph_resolve(ctx, c->graph, &picture->first, &options, &chosen.graph);
     int interrupted = core_watch_end(&watch);
@@ -149,7 +151,7 @@ static PyGetSetDef getters[] = {
     {"text", chain_text, NULL, "The chain as text, without what has its default.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
-static PyType_Slot slots[] = {{Py_tp_init, chain_init},
+static PyType_Slot slots[] = {{Py_tp_new, chain_new},
                               {Py_tp_dealloc, chain_dealloc},
                               {Py_tp_methods, methods},
                               {Py_tp_getset, getters},

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
+PyTypeObject *core_context_type;
+
 static int context_init(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"threads", "device", "cpu", "max_bytes", NULL};
@@ -10,8 +12,8 @@ static int context_init(PyObject *self, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|izzn", names, &options.threads,
                                      &options.device, &options.cpu, &max_bytes))
         return -1;
-    if (c->ctx || max_bytes < 0) {
-        PyErr_SetString(PyExc_ValueError, "Context: made already, or max_bytes is negative");
+    if (max_bytes < 0) {
+        PyErr_SetString(PyExc_ValueError, "Context: max_bytes is negative");
         return -1;
     }
     options.max_bytes = (size_t)max_bytes;
@@ -21,6 +23,11 @@ static int context_init(PyObject *self, PyObject *args, PyObject *kwargs)
     status = tamis_ctx_create(&options, &c->ctx);
     Py_END_ALLOW_THREADS;
     return core_end(c->ctx, status);
+}
+
+static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    return core_new(type, args, kwargs, context_init);
 }
 
 static void context_dealloc(PyObject *self)
@@ -104,7 +111,7 @@ static PyGetSetDef getters[] = {{"threads", context_threads, NULL, "Threads that
                                 {"peak_bytes", context_peak, NULL, "Most memory held.", NULL},
                                 {NULL, NULL, NULL, NULL, NULL}};
 
-static PyType_Slot slots[] = {{Py_tp_init, context_init},
+static PyType_Slot slots[] = {{Py_tp_new, context_new},
                               {Py_tp_dealloc, context_dealloc},
                               {Py_tp_methods, methods},
                               {Py_tp_getset, getters},

@@ -21,6 +21,12 @@ void core_begin(void);
  * or -1 with an exception set. A KeyboardInterrupt that is already set stays. */
 int core_end(tamis_ctx *ctx, tamis_status status);
 
+/* ---- module.c */
+
+/* Makes an object at once: there is none that init has not filled, nor one that it fills twice.
+ * For Py_tp_new; NULL with an exception set. */
+PyObject *core_new(PyTypeObject *type, PyObject *args, PyObject *kwargs, initproc init);
+
 /* ---- context.c */
 
 typedef struct core_context {
@@ -28,6 +34,7 @@ typedef struct core_context {
     int abandoned; /* by a child of fork(): nothing of it is used or freed any more */
 } core_context;
 extern PyType_Spec core_context_spec;
+extern PyTypeObject *core_context_type;
 
 /* ---- view.c */
 
@@ -91,7 +98,9 @@ typedef struct core_watch {
     int64_t next; /* when to look again, in nanoseconds */
     PyThreadState *state;
 } core_watch;
-void core_watch_begin(core_watch *watch, tamis_run_options *options);
+/* Returns -1 with an exception set in a signal's handler that runs inside of another run, which
+ * holds what this one would wait for. */
+int core_watch_begin(core_watch *watch, tamis_run_options *options);
 /* Returns -1 when an exception was raised meanwhile. */
 int core_watch_end(core_watch *watch);
 

@@ -2,6 +2,7 @@
 #include "core.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Several threads may use one context, whose last message is that of any of them; the library logs
  * on the thread that failed. */
@@ -39,11 +40,25 @@ static PyObject *exception_for(tamis_status status)
     }
 }
 
+/* The library's words, whose file names may be any bytes. */
+static PyObject *words(const char *text)
+{
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
+}
+
+static int warn(const char *text)
+{
+    PyObject *said = words(text);
+    int bad = !said || PyErr_WarnFormat(PyExc_UserWarning, 1, "%U", said) < 0;
+    Py_XDECREF(said);
+    return bad ? -1 : 0;
+}
+
 int core_end(tamis_ctx *ctx, tamis_status status)
 {
     if (PyErr_Occurred())
         return -1;
-    if (warning_text[0] && PyErr_WarnEx(PyExc_UserWarning, warning_text, 1) < 0)
+    if (warning_text[0] && warn(warning_text))
         return -1;
     if (status == TAMIS_OK)
         return 0;
@@ -52,6 +67,9 @@ int core_end(tamis_ctx *ctx, tamis_status status)
         snprintf(text, TEXT_SIZE, "%s", error_text);
     else
         tamis_ctx_last_message(ctx, text, TEXT_SIZE);
-    PyErr_SetString(exception_for(status), text[0] ? text : tamis_status_name(status));
+    PyObject *said = words(text[0] ? text : tamis_status_name(status));
+    if (said)
+        PyErr_SetObject(exception_for(status), said);
+    Py_XDECREF(said);
     return -1;
 }

@@ -39,16 +39,11 @@ static int reader_init(PyObject *self, PyObject *args, PyObject *kwargs)
     PyObject *context, *path;
     tamis_read_options options = {0};
     unsigned long long max_pixels = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO&|zpK", names, &context,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O&|zpK", names, core_context_type, &context,
                                      PyUnicode_FSConverter, &path, &options.raw,
                                      &options.keep_orientation, &max_pixels))
         return -1;
     options.max_pixels = max_pixels;
-    if (r->context) {
-        Py_DECREF(path);
-        PyErr_SetString(PyExc_ValueError, "Reader: made already");
-        return -1;
-    }
     r->context = (core_context *)context;
     Py_INCREF(context);
     tamis_status status;
@@ -59,6 +54,11 @@ static int reader_init(PyObject *self, PyObject *args, PyObject *kwargs)
     Py_END_ALLOW_THREADS;
     Py_DECREF(path);
     return core_end(r->context->ctx, status);
+}
+
+static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    return core_new(type, args, kwargs, reader_init);
 }
 
 static void reader_dealloc(PyObject *self)
@@ -186,7 +186,7 @@ static PyMethodDef reader_methods[] = {
     {"meta", reader_meta, METH_VARARGS, "meta(page=0): (entries, (dpi_x, dpi_y), orientation)"},
     {NULL, NULL, 0, NULL}};
 
-static PyType_Slot reader_slots[] = {{Py_tp_init, reader_init},
+static PyType_Slot reader_slots[] = {{Py_tp_new, reader_new},
                                      {Py_tp_dealloc, reader_dealloc},
                                      {Py_tp_methods, reader_methods},
                                      {Py_tp_doc, "Reader(context, path, ...): an open input"},
@@ -210,15 +210,11 @@ static int writer_init(PyObject *self, PyObject *args, PyObject *kwargs)
     core_writer *w = (core_writer *)self;
     PyObject *context, *path;
     tamis_write_options o = {0};
-    if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OO&|zpiizipi", names, &context, PyUnicode_FSConverter, &path, &o.format,
-            &o.overwrite, &o.quality, &o.level, &o.compression, &o.tile, &o.pyramid, &o.pages))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O&|zpiizipi", names, core_context_type,
+                                     &context, PyUnicode_FSConverter, &path, &o.format,
+                                     &o.overwrite, &o.quality, &o.level, &o.compression, &o.tile,
+                                     &o.pyramid, &o.pages))
         return -1;
-    if (w->context) {
-        Py_DECREF(path);
-        PyErr_SetString(PyExc_ValueError, "Writer: made already");
-        return -1;
-    }
     w->context = (core_context *)context;
     Py_INCREF(context);
     core_begin();
@@ -226,6 +222,11 @@ static int writer_init(PyObject *self, PyObject *args, PyObject *kwargs)
         tamis_writer_open(w->context->ctx, PyBytes_AsString(path), &o, &w->writer);
     Py_DECREF(path);
     return core_end(w->context->ctx, status);
+}
+
+static PyObject *writer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    return core_new(type, args, kwargs, writer_init);
 }
 
 static void writer_dealloc(PyObject *self)
@@ -240,8 +241,9 @@ static void writer_dealloc(PyObject *self)
 }
 
 /* Fills meta from what meta_dict() makes. Returns 0, or -1 with an exception set. */
-static int meta_from(PyObject *object, tamis_meta *meta)
+static int meta_from(core_writer *w, PyObject *object, tamis_meta *meta)
 {
+    tamis_ctx *ctx = w->context->ctx;
     PyObject *entries;
     if (!object || object == Py_None)
         return 0;
@@ -256,10 +258,11 @@ static int meta_from(PyObject *object, tamis_meta *meta)
         if (!PyArg_ParseTuple(PyList_GetItem(entries, i), "sy#iK", &name, &data, &size, &type,
                               &count))
             return -1;
-        if (tamis_meta_set(meta, name, data, (size_t)size)) {
-            PyErr_NoMemory();
-            return -1;
-        }
+        core_begin();
+        tamis_status status = tamis_meta_set(meta, name, data, (size_t)size);
+        if (status)
+            return core_end(ctx, tamis_ctx_fail(ctx, status, "metadata '%s' of %zd bytes: %s", name,
+                                                size, tamis_status_name(status)));
         for (size_t k = 0; k < meta->count; k++)
             if (!strcmp(meta->entries[k].name, name)) {
                 meta->entries[k].tiff_type = type;
@@ -279,7 +282,7 @@ static PyObject *writer_write(PyObject *self, PyObject *args)
         return NULL;
     const core_view *v = (core_view *)view_object;
     PyObject *result = NULL;
-    if (!meta_from(meta_object, &meta) && !enter(&w->busy, w->writer)) {
+    if (!meta_from(w, meta_object, &meta) && !enter(&w->busy, w->writer)) {
         tamis_status status;
         Py_BEGIN_ALLOW_THREADS;
         status = tamis_writer_write(w->writer, &v->first, &meta);
@@ -305,7 +308,7 @@ static PyObject *writer_begin(PyObject *self, PyObject *args)
     f.type = (tamis_type)type;
     f.layout = (tamis_layout)layout;
     f.alpha = (tamis_alpha)alpha;
-    if (!meta_from(meta_object, &meta) && !enter(&w->busy, w->writer) &&
+    if (!meta_from(w, meta_object, &meta) && !enter(&w->busy, w->writer) &&
         !leave(&w->busy, w->context, tamis_writer_begin(w->writer, f, width, height, &meta)))
         result = Py_BuildValue("");
     tamis_meta_clear(&meta);
@@ -381,7 +384,7 @@ static PyMethodDef writer_methods[] = {
     {"close", writer_close, METH_NOARGS, "Closes; without finish() nothing is left."},
     {NULL, NULL, 0, NULL}};
 
-static PyType_Slot writer_slots[] = {{Py_tp_init, writer_init},
+static PyType_Slot writer_slots[] = {{Py_tp_new, writer_new},
                                      {Py_tp_dealloc, writer_dealloc},
                                      {Py_tp_methods, writer_methods},
                                      {Py_tp_doc, "Writer(context, path, ...): an open output"},

@@ -29,8 +29,8 @@ PyObject *core_metrics(PyObject *module, PyObject *args)
     double peak;
     int ssim;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OO!O!dp", &context, core_view_type, &a_object, core_view_type,
-                          &b_object, &peak, &ssim))
+    if (!PyArg_ParseTuple(args, "O!O!O!dp", core_context_type, &context, core_view_type, &a_object,
+                          core_view_type, &b_object, &peak, &ssim))
         return NULL;
     core_view *a = (core_view *)a_object, *b = (core_view *)b_object;
     tamis_ctx *ctx = ((core_context *)context)->ctx;
@@ -76,7 +76,7 @@ PyObject *core_noise(PyObject *module, PyObject *args)
 {
     PyObject *context, *view_object;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OO!", &context, core_view_type, &view_object))
+    if (!PyArg_ParseTuple(args, "O!O!", core_context_type, &context, core_view_type, &view_object))
         return NULL;
     core_view *v = (core_view *)view_object;
     tamis_ctx *ctx = ((core_context *)context)->ctx;

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
+PyObject *core_new(PyTypeObject *type, PyObject *args, PyObject *kwargs, initproc init)
+{
+    PyObject *self = PyType_GenericAlloc(type, 0);
+    if (self && init(self, args, kwargs))
+        Py_CLEAR(self);
+    return self;
+}
+
 static PyMethodDef functions[] = {
     {"filters", core_filters, METH_NOARGS, "The filters' tables."},
     {"metrics", core_metrics, METH_VARARGS, "metrics(context, a, b, peak, ssim)"},
@@ -32,8 +40,8 @@ static int fill(PyObject *module)
 {
     core_view_type = add_type(module, &core_view_spec);
     core_chain_type = core_view_type ? add_type(module, &core_chain_spec) : NULL;
-    if (!core_chain_type || !add_type(module, &core_context_spec) ||
-        !add_type(module, &core_plan_spec))
+    core_context_type = core_chain_type ? add_type(module, &core_context_spec) : NULL;
+    if (!core_context_type || !add_type(module, &core_plan_spec))
         return -1;
 #ifdef TAMIS_PYTHON_IO
     if (!add_type(module, &core_reader_spec) || !add_type(module, &core_writer_spec))

@@ -20,10 +20,6 @@ static int plan_init(PyObject *self, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!|On", names, core_chain_type, &chain_object,
                                      &PyTuple_Type, &key, &guide_key, &whole_bytes))
         return -1;
-    if (p->plan) {
-        PyErr_SetString(PyExc_ValueError, "Plan: made already");
-        return -1;
-    }
     if (!PyArg_ParseTuple(key, "iiiiii", &type, &format.channels, &layout, &alpha, &w, &h))
         return -1;
     format.type = (tamis_type)type;
@@ -45,6 +41,11 @@ static int plan_init(PyObject *self, PyObject *args, PyObject *kwargs)
     Py_INCREF((PyObject *)p->context);
     core_begin();
     return core_end(ctx, tamis_plan_create(ctx, chain->graph, format, w, h, &options, &p->plan));
+}
+
+static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    return core_new(type, args, kwargs, plan_init);
 }
 
 static void plan_dealloc(PyObject *self)
@@ -175,7 +176,8 @@ static PyObject *run_watched(core_plan *p, run *r)
 {
     core_watch watch;
     core_begin();
-    core_watch_begin(&watch, &r->options);
+    if (core_watch_begin(&watch, &r->options))
+        return NULL;
     tamis_status status = run_all(r);
     if (core_watch_end(&watch) || core_end(p->context->ctx, status))
         return NULL;
@@ -247,7 +249,7 @@ static PyGetSetDef getters[] = {
     {"bytes", plan_bytes, NULL, "Memory it holds.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
-static PyType_Slot slots[] = {{Py_tp_init, plan_init},
+static PyType_Slot slots[] = {{Py_tp_new, plan_new},
                               {Py_tp_dealloc, plan_dealloc},
                               {Py_tp_methods, methods},
                               {Py_tp_getset, getters},

@@ -247,10 +247,6 @@ static int view_init(PyObject *self, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|iiiii", names, &array, &axis, &alpha, &layout,
                                      &writable, &device))
         return -1;
-    if (v->buffer.obj || v->owner) {
-        PyErr_SetString(PyExc_ValueError, "View: made already");
-        return -1;
-    }
     tamis_type type;
     if (device ? core_device_array(v, array, device, writable, &type)
                : read_buffer(v, array, writable, &type))
@@ -258,6 +254,11 @@ static int view_init(PyObject *self, PyObject *args, PyObject *kwargs)
     if (divide_axes(v, axis))
         return -1;
     return describe(v, type, alpha, layout);
+}
+
+static PyObject *view_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    return core_new(type, args, kwargs, view_init);
 }
 
 static void view_dealloc(PyObject *self)
@@ -341,7 +342,7 @@ static PyGetSetDef getters[] = {
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot slots[] = {
-    {Py_tp_init, view_init},
+    {Py_tp_new, view_new},
     {Py_tp_dealloc, view_dealloc},
     {Py_tp_getset, getters},
     {Py_tp_doc, "View(array, axis, alpha, layout, writable, device): an array as pictures"},

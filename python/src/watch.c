@@ -13,6 +13,9 @@ static int64_t now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* Whether the thread is in a run: handlers run inside of it, and may not begin another. */
+static _Thread_local int inside;
+
 /* On the thread that runs the plan. */
 static void look(void *user, int64_t done, int64_t total)
 {
@@ -28,18 +31,27 @@ static void look(void *user, int64_t done, int64_t total)
     watch->next = now() + EVERY_NS;
 }
 
-void core_watch_begin(core_watch *watch, tamis_run_options *options)
+int core_watch_begin(core_watch *watch, tamis_run_options *options)
 {
+    if (inside) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "a signal's handler called a filter while one was at work on this thread: "
+                        "set a flag there and filter afterwards");
+        return -1;
+    }
+    inside = 1;
     watch->cancel = 0;
     watch->next = now() + EVERY_NS;
     options->progress = look;
     options->progress_user = watch;
     options->cancel = &watch->cancel;
     watch->state = PyEval_SaveThread();
+    return 0;
 }
 
 int core_watch_end(core_watch *watch)
 {
     PyEval_RestoreThread(watch->state);
+    inside = 0;
     return PyErr_Occurred() ? -1 : 0;
 }

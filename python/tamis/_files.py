@@ -74,7 +74,10 @@ def open_reader(path, raw=None, keep_orientation=False, max_pixels=0):
 
 def page_info(reader, page=0):
     """Info of a page of an open file."""
-    i = reader.info(page)
+    return _info_of(reader.info(page))
+
+
+def _info_of(i):
     t, channels, _, alpha = i["image"]
     shape = (i["h"], i["w"]) + ((channels,) if channels > 1 else ())
     return Info(i["format"], shape, _arrays.DTYPES[t], _arrays.ALPHA_NAMES[alpha], i["pages"],
@@ -99,9 +102,9 @@ def _view_of(array, reader_format):
 
 def read_page(reader, page):
     """Pixels and Meta of a page."""
-    i = page_info(reader, page)
-    image = reader.info(page)["image"]
-    t, channels, layout, alpha = image
+    told = reader.info(page)
+    i, image = _info_of(told), told["image"]
+    _, channels, layout, alpha = image
     pixels = numpy.empty(i.shape, i.dtype) if layout == 0 or channels == 1 else numpy.moveaxis(
         numpy.empty((channels,) + i.shape[:2], i.dtype), 0, -1)
     view = _view_of(pixels, image)

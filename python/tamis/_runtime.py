@@ -55,7 +55,7 @@ def is_open(chain):
 
 
 def plan(chain, device, threads, key, guide=None, whole_bytes=0):
-    """A plan for pictures of that key (see View.key), and whether it was there already."""
+    """A plan for pictures of that key (see View.key)."""
     if threads is None:
         threads = _default_threads
     where = (chain, device, threads, key, guide, whole_bytes)

@@ -390,11 +390,14 @@ def _one_file(pipeline, source, target, overwrite, threads):
     reader = _files.open_reader(source)
     context = _runtime.context()
     writer = None
+    choose = _runtime.is_open(pipeline.text)
     try:
         for page in range(pages):
             pixels, meta = _files.read_page(reader, page)
-            result = pipeline(pixels, alpha_channel=meta.alpha_channel, threads=_threads(threads))
-            alpha = pipeline.format(pixels, alpha_channel=meta.alpha_channel).alpha_channel
+            alpha = meta.alpha_channel
+            chosen = pipeline.resolve(pixels, alpha_channel=alpha) if choose else pipeline
+            result = chosen(pixels, alpha_channel=alpha, threads=_threads(threads))
+            alpha = chosen.format(pixels, alpha_channel=alpha).alpha_channel
             if writer is None:
                 writer = _core.Writer(context, target, None, overwrite, 0, 0, None, 0, 0, pages)
             writer.write(_arrays.host_view(result, "auto", alpha), meta._told())
@@ -407,16 +410,16 @@ def _one_file(pipeline, source, target, overwrite, threads):
 
 
 def _attempt(pipeline, source, target, overwrite, threads, retries):
-    """One file, tried again after errors that may pass: those of files and of memory."""
+    """One file, tried again after errors that may pass: those of files, memory and devices."""
     for left in range(retries, -1, -1):
         try:
             _one_file(pipeline, source, target, overwrite, threads)
             return FileResult(source, target, None)
-        except (OSError, MemoryError) as e:
+        except (OSError, MemoryError, RuntimeError) as e:
             error = "%s: %s" % (type(e).__name__, e)
             if left == 0 or isinstance(e, FileNotFoundError):
                 break
-        except (ValueError, TypeError) as e:
+        except Exception as e:  # whatever it is, the other files go on
             error = "%s: %s" % (type(e).__name__, e)
             break
     return FileResult(source, target, error)
@@ -430,19 +433,48 @@ def _target(out, source):
     return os.path.join(out, name)
 
 
+def _check_targets(inputs, targets):
+    """Results replace no input: a file that is tried again would be filtered twice."""
+    there = {}
+    for path in inputs:
+        try:
+            s = os.stat(path)
+        except OSError:  # its task says so
+            continue
+        there[s.st_dev, s.st_ino] = path
+    for path in targets:
+        try:
+            s = os.stat(path)
+        except OSError:
+            continue
+        if (s.st_dev, s.st_ino) in there:
+            raise ValueError("%s: the result would replace the input %s; give another out"
+                             % (path, there[s.st_dev, s.st_ino]))
+
+
+def _gathered(future, source, target):
+    """The result of a task, or the failure of those that were lost with their workers."""
+    try:
+        return future.result()
+    except Exception as e:
+        return FileResult(source, target, "%s: %s" % (type(e).__name__, e))
+
+
 def files(pipeline, inputs, out, *, retries=2, overwrite=True, threads=None):
     """Filters picture files, one task for each, and returns a FileResult for each, in their order.
 
-    out is a folder, or a name with {dir}, {stem} and {ext} such as "clean/{stem}.tif". All pages and
-    metadata are kept. With a client of dask.distributed files go to its workers, and a file whose
-    worker was lost is given to another; else the local scheduler runs them. A file that cannot be
-    read or written is tried `retries` times more; failing files do not stop the others.
+    out is a folder, or a name with {dir}, {stem} and {ext} such as "clean/{stem}.tif"; results may
+    not replace inputs. All pages and metadata are kept. With a client of dask.distributed files go
+    to its workers, and a file whose worker was lost is given to another; else the local scheduler
+    runs them. A file that cannot be read or written, or for which there is no memory or device, is
+    tried `retries` times more; failing files do not stop the others.
     """
     pipeline = Pipeline(pipeline) if isinstance(pipeline, str) else pipeline
     inputs = [os.fspath(i) for i in inputs]
     targets = [_target(os.fspath(out), i) for i in inputs]
     if len(set(targets)) < len(targets):
         raise ValueError("two inputs would be written to one file; out needs {dir} or {stem}")
+    _check_targets(inputs, targets)
     for folder in {os.path.dirname(t) or "." for t in targets}:
         os.makedirs(folder, exist_ok=True)
     jobs = [dask.delayed(_attempt, pure=False)(pipeline, i, t, overwrite, threads, retries)
@@ -450,4 +482,5 @@ def files(pipeline, inputs, out, *, retries=2, overwrite=True, threads=None):
     client = _client()
     if client is None:
         return list(dask.compute(*jobs))
-    return client.gather(client.compute(jobs, retries=retries))
+    futures = client.compute(jobs, retries=retries)
+    return [_gathered(*job) for job in zip(futures, inputs, targets)]

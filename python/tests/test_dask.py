@@ -2,6 +2,7 @@
 """tamis.dask: the bits of the whole picture for any chunks; files; workers that are lost."""
 import os
 import signal
+import time
 
 import numpy
 import pytest
@@ -110,8 +111,28 @@ def test_files(tmp_path):
     for i in range(3):
         assert same(tamis.read(done[i].output, "all"),
                     tamis.median(picture((2, 20 + i, 30, 3), "uint8", i)))
+    with pytest.raises(ValueError, match="replace the input"):
+        tamis.dask.files("median", inputs[:1], tmp_path)
+    (tmp_path / "link.tif").symlink_to(inputs[1])
+    with pytest.raises(ValueError, match="replace the input"):
+        tamis.dask.files("median", inputs[1:2], str(tmp_path / "link{ext}"))
     with pytest.raises(ValueError, match="one file"):
         tamis.dask.files("median", inputs, str(tmp_path / "same{ext}"))
+
+
+def test_files_of_a_device_that_fails(tmp_path):
+    paths = [tmp_path / ("%d.png" % i) for i in range(2)]
+    for path in paths:
+        tamis.write(path, picture((20, 30), "uint8"))
+    calls = []
+
+    class Failing(tamis.Pipeline):
+        def __call__(self, image, **more):
+            calls.append(image)
+            raise RuntimeError("the device is gone")
+    with dask.config.set(scheduler="sync"):
+        done = tamis.dask.files(Failing("median"), paths, tmp_path / "out", retries=1)
+    assert [d.error for d in done] == ["RuntimeError: the device is gone"] * 2 and len(calls) == 4
 
 
 @pytest.fixture(scope="module")
@@ -147,3 +168,12 @@ def test_files_by_workers(cluster, tmp_path):
     done = tamis.dask.files(tamis.Pipeline("median"), inputs, str(tmp_path / "{stem}_out{ext}"))
     assert all(d.error is None for d in done)
     assert same(tamis.read(tmp_path / "2_out.png"), tamis.median(picture((30, 40), "uint8", 2)))
+
+
+def test_a_task_that_is_lost_is_a_file_that_failed(cluster):
+    good = cluster.submit(tamis.dask.FileResult, "a", "b", None)
+    bad, gone = cluster.submit(int, "no number"), cluster.submit(time.sleep, 60)
+    gone.cancel()
+    good, bad, gone = (tamis.dask._gathered(f, "a", "b") for f in (good, bad, gone))
+    assert good == ("a", "b", None) and bad[:2] == gone[:2] == ("a", "b")
+    assert "no number" in bad.error and "Cancelled" in gone.error

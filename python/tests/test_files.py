@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files, what they carry, and measures."""
+import os
+
 import numpy
 import pytest
 import tamis
@@ -84,6 +86,16 @@ def test_errors(tmp_path):
         tamis.write(tmp_path / "a.tif", a * 2, overwrite=False)
     assert same(tamis.read(tmp_path / "a.tif"), a)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.tif", "bad.png"]
+
+
+def test_names_that_are_no_text(tmp_path):
+    name = os.fsencode(tmp_path) + b"/\xff.png"
+    with pytest.raises(FileNotFoundError):
+        tamis.read(os.fsdecode(name))
+    with open(name, "wb") as f:
+        f.write(b"no picture")
+    with pytest.raises((OSError, ValueError), match=r"\\xff\.png"):
+        tamis.read(os.fsdecode(name))
 
 
 def test_compare():

@@ -173,3 +173,18 @@ def test_module():
     with pytest.raises(ValueError, match="device"):
         tamis.median(A, device="tpu")
     assert all(hasattr(tamis, name) for name in tamis.__all__)
+
+
+def test_objects_of_the_library_are_whole():
+    from tamis import _core
+    context, view = _core.Context(), _core.View(A)
+    for kind in (_core.Chain, _core.Plan, _core.View):
+        with pytest.raises(TypeError):
+            kind.__new__(kind)
+    plan = _core.Plan(_core.Chain(context, "median"), view.key)
+    for call in (lambda: _core.Chain(view, "median"), lambda: _core.noise(view, view),
+                 lambda: plan.run(view, _core.View(numpy.empty_like(A)), context),
+                 lambda: _core.Chain(context, "median").resolve(view, context),
+                 lambda: _core.metrics(1, view, view, 255.0, False)):
+        with pytest.raises(TypeError):
+            call()

@@ -133,6 +133,33 @@ def test_ctrl_c():
     process.stdout.close()
 
 
+def test_handlers_cannot_filter_inside_of_a_filter():
+    chain, small, said = tamis.Pipeline("nlmeans=search=7", threads=1), picture((9, 8), "uint8"), []
+    want = chain(small)
+
+    def handler(number, frame):
+        for data in (small, a):  # the second with the plan that is at work
+            try:
+                chain(data)
+            except RuntimeError as e:
+                said.append(str(e))
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        for side in (100, 200, 400, 800, 1600, 3200):  # until a signal comes inside
+            a = picture((side, side), "uint8")
+            chain.explain(a)  # makes the plan
+            signal.setitimer(signal.ITIMER_REAL, 0.06)
+            chain(a)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            if said:
+                break
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(said) == 2 and all("handler" in text for text in said)
+    assert same(chain(small), want)
+
+
 def fastest(call, rounds=200):
     best = float("inf")
     for _ in range(rounds):
