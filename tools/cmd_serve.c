@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,24 +40,25 @@ static int add_files(tool *t, live_store *store)
         tool_error(t, "%s: cannot be read", files.items[0].in);
         code = TOOL_READ;
     }
-    if (!code && files.count == 0)
-        tool_note(t, "%s: no pictures in there", t->args[0]);
     tool_files_free(&files);
     return code;
 }
 
-/* The browser goes its own way, without our terminal's output. */
-static void open_browser(tool *t, const char *url)
+/* The browser goes its own way, without our terminal's output. It is given a page that leads to the
+ * address: what is said to programs, others of this machine can read. */
+static void open_browser(tool *t, const char *page)
 {
-    pid_t child = fork();
+    pid_t child = page ? fork() : -1;
     if (child < 0)
         tool_warn(t, "no browser could be started");
+    if (child > 0)
+        waitpid(child, NULL, 0); /* which ends at once */
     if (child != 0)
         return;
     if (fork() == 0) {
         setsid();
         if (freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr))
-            execlp("xdg-open", "xdg-open", url, (char *)NULL);
+            execlp("xdg-open", "xdg-open", page, (char *)NULL);
     }
     _exit(0);
 }
@@ -80,7 +82,7 @@ static int serve(tool *t, live_store *store)
         fflush(stdout);
         tool_note(t, "open this address in a browser of this machine; Ctrl-C ends it");
         if (t->options.open)
-            open_browser(t, url);
+            open_browser(t, live_store_page(store, url));
         wait_for_end();
         live_runner_stop(&runner);
         live_server_stop(server);

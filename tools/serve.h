@@ -24,13 +24,19 @@ typedef struct live_store {
     live_picture **items;
     size_t count, budget; /* bytes of pictures that are kept in memory while nobody looks */
     unsigned long clock;
-    char folder[64]; /* for uploads; empty before the first */
+    char *folder; /* of uploads and results in the making; NULL before the first */
+    char *page;   /* in there, that leads to the server; or NULL */
 } live_store;
 
 void live_store_open(live_store *store, tool *t);
 void live_store_close(live_store *store);
 /* Adds a file, and returns its number. name is copied. */
 size_t live_store_add(live_store *store, const char *path, const char *name, int uploaded);
+/* A page, readable by this user only, that leads to the address; it goes with the store, whose the
+ * name is. NULL when it cannot be made. */
+const char *live_store_page(live_store *store, const char *url);
+/* The text without places in the store's folder, which are nobody's business; to be freed. */
+char *live_store_hide(live_store *store, const char *text);
 /* A new file for an upload, open for writing, in a folder that goes with the store; *path is to be
  * freed. NULL when it cannot be made. */
 FILE *live_store_upload(live_store *store, char **path);

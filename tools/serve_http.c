@@ -103,7 +103,9 @@ static enum MHD_Result send_failure(request *r, const live_picture *p, tamis_sta
     char *named = length && strncmp(text, path, length) == 0
                       ? tool_print_text("%s%s", p->name, text + length)
                       : tool_copy_text(text);
-    enum MHD_Result result = send_error(r->connection, http, named);
+    char *shown = live_store_hide(r->server->store, named);
+    enum MHD_Result result = send_error(r->connection, http, shown);
+    free(shown);
     free(named);
     return result;
 }
@@ -123,10 +125,18 @@ static int same_token(const char *a, const char *b)
  * page of elsewhere whose name leads here has another. */
 static int is_here(const live_server *server, const char *text)
 {
-    char local[32], loop[32];
-    snprintf(loop, sizeof(loop), "127.0.0.1:%u", server->port);
-    snprintf(local, sizeof(local), "localhost:%u", server->port);
-    return text && (strcmp(text, loop) == 0 || strcmp(text, local) == 0);
+    static const char *const names[] = {"127.0.0.1", "localhost"};
+    char port[16];
+    snprintf(port, sizeof(port), ":%u", server->port);
+    for (size_t i = 0; text && i < sizeof(names) / sizeof(*names); i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(text, names[i], length) != 0)
+            continue;
+        /* Browsers leave the usual port out. */
+        if (strcmp(text + length, port) == 0 || (server->port == 80 && !text[length]))
+            return 1;
+    }
+    return 0;
 }
 
 static unsigned check_sender(request *r, const char *url)
@@ -493,7 +503,12 @@ int live_server_start(tool *t, live_store *store, live_runner *runner, live_serv
 {
     live_server *s = tool_alloc(sizeof(*s));
     *s = (live_server){.tool = *t, .store = store, .runner = runner};
-    int fd = make_token(s->token) ? listen_here(t->options.port, &s->port) : -1;
+    if (!make_token(s->token)) {
+        tool_error(t, "/dev/urandom gives no numbers for the address to be secret");
+        free(s);
+        return TOOL_READ;
+    }
+    int fd = listen_here(t->options.port, &s->port);
     if (fd >= 0)
         s->daemon = start(s, fd);
     if (!s->daemon) {
@@ -501,7 +516,7 @@ int live_server_start(tool *t, live_store *store, live_runner *runner, live_serv
         if (fd >= 0)
             close(fd);
         free(s);
-        return TOOL_DEVICE;
+        return TOOL_WRITE;
     }
     *out = s;
     *url = tool_print_text("http://127.0.0.1:%u/%s/", s->port, s->token);

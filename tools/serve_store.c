@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #define KEPT_BYTES   ((size_t)1 << 30)
 #define VIEW_SIDE    2048
 #define MOST_UPLOADS 16
+#define MOST_LOADED  64 /* some of them with open files */
 
 void live_store_open(live_store *store, tool *t)
 {
@@ -37,8 +39,12 @@ void live_store_close(live_store *store)
         free(p);
     }
     free(store->items);
-    if (*store->folder)
+    if (store->page)
+        unlink(store->page);
+    if (store->folder)
         rmdir(store->folder);
+    free(store->page);
+    free(store->folder);
     pthread_mutex_destroy(&store->mutex);
 }
 
@@ -72,21 +78,60 @@ size_t live_store_add(live_store *store, const char *path, const char *name, int
     return number;
 }
 
-FILE *live_store_upload(live_store *store, char **path)
+/* The folder, which is this user's only, made when it is needed; NULL when it cannot be. */
+static const char *need_folder(live_store *store)
 {
     pthread_mutex_lock(&store->mutex);
-    if (!*store->folder) {
+    if (!store->folder) {
         const char *place = getenv("TMPDIR");
-        snprintf(store->folder, sizeof(store->folder), "%.40s/tamis-live-XXXXXX",
-                 place && *place ? place : "/tmp");
-        if (!mkdtemp(store->folder))
-            *store->folder = '\0';
+        store->folder = tool_print_text("%s/tamis-live-XXXXXX", place && *place ? place : "/tmp");
+        if (!mkdtemp(store->folder)) {
+            free(store->folder);
+            store->folder = NULL;
+        }
     }
-    int ready = *store->folder != '\0';
+    const char *folder = store->folder;
     pthread_mutex_unlock(&store->mutex);
-    if (!ready)
+    return folder;
+}
+
+const char *live_store_page(live_store *store, const char *url)
+{
+    const char *folder = need_folder(store);
+    if (!folder || store->page)
         return NULL;
-    *path = tool_print_text("%s/XXXXXX", store->folder);
+    store->page = tool_print_text("%s/open.html", folder);
+    int fd = open(store->page, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file)
+        return NULL;
+    fprintf(file,
+            "<!doctype html>\n<meta charset=\"utf-8\">\n<title>tamis</title>\n"
+            "<meta http-equiv=\"refresh\" content=\"0; url=%s\">\n"
+            "<a href=\"%s\">tamis</a>\n",
+            url, url);
+    return fclose(file) ? NULL : store->page;
+}
+
+char *live_store_hide(live_store *store, const char *text)
+{
+    pthread_mutex_lock(&store->mutex);
+    const char *folder = store->folder;
+    pthread_mutex_unlock(&store->mutex);
+    const char *at = folder ? strstr(text, folder) : NULL;
+    if (!at)
+        return tool_copy_text(text);
+    const char *rest = at + strlen(folder);
+    rest += strcspn(rest, ": '");
+    return tool_print_text("%.*sthe file%s", (int)(at - text), text, rest);
+}
+
+FILE *live_store_upload(live_store *store, char **path)
+{
+    const char *folder = need_folder(store);
+    if (!folder)
+        return NULL;
+    *path = tool_print_text("%s/XXXXXX", folder);
     int fd = mkstemp(*path);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
     if (!file)
@@ -106,7 +151,16 @@ static tamis_status load(tool *t, live_picture *p)
     status = tool_picture_load(t, &p->picture, whole, w, h);
     if (!status)
         tool_window_choose(t, NULL, &p->picture.image, &p->picture.window);
+    if (!status && p->picture.whole)
+        tamis_reader_close(&p->picture.reader); /* so many files may be open */
     return status;
+}
+
+/* In memory: all of it, or its small copy. */
+static size_t image_bytes(const tamis_image *image)
+{
+    return (size_t)image->w * (size_t)image->h * (size_t)image->format.channels *
+           tamis_type_size(image->format.type);
 }
 
 /* Those that were looked at least lately leave memory. Called with the mutex held. */
@@ -114,16 +168,17 @@ static void drop_idle(live_store *store, const live_picture *keep)
 {
     for (;;) {
         live_picture *oldest = NULL;
-        size_t bytes = 0;
+        size_t bytes = 0, loaded = 0;
         for (size_t i = 0; i < store->count; i++) {
             live_picture *p = store->items[i];
             if (!p->loaded)
                 continue;
-            bytes += p->picture.whole ? tool_picture_bytes(&p->picture) : 0;
+            loaded++;
+            bytes += image_bytes(&p->picture.image);
             if (p->users == 0 && p != keep && (!oldest || p->used < oldest->used))
                 oldest = p;
         }
-        if (bytes <= store->budget || !oldest)
+        if ((bytes <= store->budget && loaded <= MOST_LOADED) || !oldest)
             return;
         unload(oldest);
     }

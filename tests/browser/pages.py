@@ -226,6 +226,14 @@ def test_live(browser, folder):
     wait(page, "() => window.tamis.state.picture && window.tamis.state.picture.name === 'portrait.png'")
     wait_view(page, "gaussian=sigma=2")
     check(page.evaluate("window.tamis.state.picture.uploaded"), "a picture is taken from the browser")
+    page.evaluate("""() => {
+      const picker = document.getElementById("picture");
+      for (const id of [0, 1, 0, 1, 0]) { picker.value = id; picker.dispatchEvent(new Event("change")); }
+    }""")
+    wait(page, "() => window.tamis.state.id === 0")
+    page.wait_for_timeout(500)
+    state = page.evaluate("[window.tamis.state.id, window.tamis.state.picture.name, window.tamis.state.problem]")
+    check(state == [0, "portrait_noisy.png", ""], "of pictures chosen quickly the last one is seen")
     page.close()
     shots(browser, url, "live")
     server.send_signal(signal.SIGINT)

@@ -24,13 +24,14 @@ def has_server():
 class Serve(Case):
     def setUp(self):
         super().setUp()
-        os.mkdir(self.path("tmp"))
+        self.tmp = self.path("temporary files in a folder whose name is not short")
+        os.mkdir(self.tmp)
         os.mkdir(self.path("in"))
         self.write("in/a.png", png_bytes(200, 150, 3, pattern(200, 150, 3)))
         self.write("secret.png", self.read("in.png"))
 
-    def start(self, *args):
-        surroundings = dict(os.environ, TAMIS_DEVICE="cpu", TMPDIR=self.path("tmp"))
+    def start(self, *args, **more):
+        surroundings = dict(os.environ, TAMIS_DEVICE="cpu", TMPDIR=self.tmp, **more)
         self.server = subprocess.Popen([TAMIS, "serve", *args], cwd=self.dir, env=surroundings,
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(self.stop)
@@ -123,9 +124,11 @@ class Serve(Case):
             self.assertEqual((status, body), (200, self.read("want." + name)), name)
         self.assertEqual(self.query("/save", id=0, chain="", format="../x")[0], 400)
         self.assertIn("gif", self.said(self.query("/save", id=0, chain="", format="gif"), 422)["error"])
+        error = self.said(self.query("/save", id=0, chain="color=to=gray", format="gif"), 422)["error"]
+        self.assertNotIn("tamis-live", error)
         self.assertIn("guide", self.said(self.query("/save", id=0, chain="remap", format="png"),
                                          422)["error"])
-        self.assertEqual(os.listdir(self.path("tmp") + "/" + os.listdir(self.path("tmp"))[0]), [])
+        self.assertEqual(os.listdir(self.tmp + "/" + os.listdir(self.tmp)[0]), [])
 
     def test_wrong_chains(self):
         self.start("in/a.png")
@@ -204,7 +207,7 @@ class Serve(Case):
         self.assertEqual(len(self.said(self.ask("/pictures"))), 16)
         self.assertEqual(self.query("/picture", id=0)[0], 404)
         self.assertEqual(self.stop(), 0)
-        self.assertEqual(os.listdir(self.path("tmp")), [])
+        self.assertEqual(os.listdir(self.tmp), [])
 
     def test_cut_connections(self):
         self.start("in")
@@ -220,9 +223,9 @@ class Serve(Case):
         status, headers, body = self.view(1)
         self.assertEqual((status, len(body)), (200, 200 * 150 * 4))
         deadline = time.monotonic() + 20  # what was left of uploads goes
-        while time.monotonic() < deadline and any(files for _, _, files in os.walk(self.path("tmp"))):
+        while time.monotonic() < deadline and any(files for _, _, files in os.walk(self.tmp)):
             time.sleep(0.05)
-        self.assertEqual([files for _, _, files in os.walk(self.path("tmp")) if files], [])
+        self.assertEqual([files for _, _, files in os.walk(self.tmp) if files], [])
 
     def memory(self):
         with open("/proc/%d/status" % self.server.pid, encoding="ascii") as f:
@@ -261,5 +264,27 @@ class Serve(Case):
         self.tamis("serve", "missing.png", code=3)
         self.tamis("serve", "-", code=2)
         self.start("in")
-        err = self.tamis("serve", "--port", str(self.port), code=6).err
+        err = self.tamis("serve", "--port", str(self.port), code=4).err
         self.assertIn(str(self.port), err)
+
+    def test_the_browser_is_told_by_a_page(self):
+        """What programs are called with can be read by everybody: the address is not in there."""
+        os.mkdir(self.path("bin"))
+        self.write("bin/xdg-open", b'#!/bin/sh\nstat -c %a "$1" >mode\ncp "$1" page\necho "$@" >new\nmv new said\n')
+        os.chmod(self.path("bin/xdg-open"), 0o755)
+        self.start("in", "--open", PATH=self.path("bin") + ":" + os.environ["PATH"])
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and not os.path.exists(self.path("said")):
+            time.sleep(0.02)
+        self.assertNotIn(self.token.encode(), self.read("said"))
+        self.assertIn(self.token.encode(), self.read("page"))
+        self.assertEqual(self.read("mode"), b"600\n")
+        self.assertEqual(self.stop(), 0)
+        self.assertEqual(os.listdir(self.tmp), [])
+
+    def test_files_are_closed(self):
+        """Of pictures that are in memory no file stays open."""
+        self.start("in")
+        self.assertEqual(self.view(1)[0], 200)
+        folder = "/proc/%d/fd/" % self.server.pid
+        self.assertNotIn(self.path("in/a.png"), [os.readlink(folder + n) for n in os.listdir(folder)])

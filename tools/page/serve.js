@@ -320,9 +320,13 @@ function drawPicker() {
   picker.hidden = state.pictures.length === 0;
 }
 
+let wanted = null; // the picture chosen last: answers about others come too late
+
 async function open(id) {
+  wanted = id;
   try {
     const picture = await (await ask("picture", {id})).json();
+    if (wanted !== id) return;
     Object.assign(state, {id, picture, problem: "", last: null});
     for (const layer of Object.values(layers)) Object.assign(layer, {whole: null, part: null, quick: null});
     empty.hidden = true;
@@ -335,11 +339,16 @@ async function open(id) {
     showStatus();
     // A small copy of all of it lies under the sharp part, for where that has not come yet.
     const level = Math.max(0, Math.ceil(Math.log2(Math.max(picture.width, picture.height) / 700)));
-    layers.before.whole = await fetchView("", "w", {level, x0: 0, y0: 0, x1: 1, y1: 1});
+    const whole = await fetchView("", "w", {level, x0: 0, y0: 0, x1: 1, y1: 1});
+    if (wanted !== id) return;
+    layers.before.whole = whole;
     drawLayer("left", "before", "Before");
   } catch (error) {
-    state.problem = error.message;
-    showProblem();
+    if (wanted !== id) return;
+    if (error.status !== 409) {
+      state.problem = error.message;
+      showProblem();
+    }
   }
   drawPicker();
 }
