@@ -159,7 +159,7 @@ class Serve(Case):
         head = "{'descr': '<f2', 'fortran_order': False, 'shape': (1200, 2200), }".ljust(117) + "\n"
         with open(self.path("half.npy"), "wb") as f:
             f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + head.encode() + row * 1200)
-        self.start("half.npy", "--max_memory", "16M")
+        self.start("half.npy", "--max_memory", "16M", "--threads", "2")
         self.assertFalse(self.said(self.query("/picture", id=0))["whole"])
         for i, chain in enumerate(("", "gaussian=sigma=1", "nlmeans=h=auto:search=3:patch=3")):
             status, headers, body = self.view(i, chain=chain, x0=.5, x1=.75, y0=.25, y1=.3)
@@ -171,7 +171,7 @@ class Serve(Case):
 
     def test_other_file_of_that_name(self):
         """A picture that has left memory and come back in another size has plans of its own."""
-        self.start("in", "--max_memory", "4M")
+        self.start("in", "--max_memory", "4M", "--threads", "2")
         self.assertEqual(len(self.view(1)[2]), 200 * 150 * 4)
         self.write("in/a.png", png_bytes(60, 50, 3, pattern(60, 50, 3)))
         large = png_bytes(640, 540, 3, [bytes(640 * 3)] * 540)
