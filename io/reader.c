@@ -111,7 +111,7 @@ static tamis_status choose_decoder(tamis_reader *reader)
     if (reader->decoder)
         return TAMIS_OK;
     int foreign;
-    char known[128] = "", why[256];
+    char known[128] = "", why[320];
     tamis_status status = tamis_priv_vips_try(reader, &foreign, why, sizeof why);
     if (status != TAMIS_OK || !foreign)
         return status;

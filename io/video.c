@@ -195,10 +195,10 @@ static tamis_status check_write_options(tamis_video_writer *writer,
                               "%s: no extension tells the container; name the format, such as y4m "
                               "or mkv",
                               writer->name);
-    if (!(o->quality >= 0) || !(o->rate >= 0))
+    if (!(o->quality >= 0 && o->quality <= 1e6) || !(o->rate >= 0 && o->rate <= 1e6))
         return tamis_ctx_fail(writer->ctx, TAMIS_ERR_ARGUMENT,
-                              "%s: quality = %g or rate = %g is below 0", writer->name, o->quality,
-                              o->rate);
+                              "%s: quality = %g or rate = %g is outside 0 .. 1000000", writer->name,
+                              o->quality, o->rate);
     return TAMIS_OK;
 }
 

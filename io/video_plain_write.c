@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes Y4M and raw frames. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,11 @@
 
 typedef struct plain_writer {
     tamis_video_pool pool;
-    int has_pool, is_y4m;
+    int has_pool, is_y4m, is_stripped;
     int lines_kept; /* frames' own tags go with them: they came from a Y4M file */
+    double last;    /* the time of the frame before */
+    int64_t frames; /* written */
+    int uneven;     /* the source's frames are not equally far apart, which was named */
     char dropped[256];
     char detail[64];
 } plain_writer;
@@ -21,8 +25,16 @@ static void drop(plain_writer *s, const char *what, int count)
 {
     size_t used = strlen(s->dropped);
     if (count > 0)
-        snprintf(s->dropped + used, sizeof s->dropped - used, "%s%d %s", used ? "\n" : "", count,
-                 what);
+        snprintf(s->dropped + used, sizeof s->dropped - used, "%s%d %s%s", used ? "\n" : "", count,
+                 what, count == 1 ? "" : "s");
+}
+
+static void drop_times(plain_writer *s)
+{
+    size_t used = strlen(s->dropped);
+    snprintf(s->dropped + used, sizeof s->dropped - used, "%sthe times of frames",
+             used ? "\n" : "");
+    s->uneven = 1;
 }
 
 /* What a reader carries and bare frames have no place for. */
@@ -31,15 +43,24 @@ static void note_dropped(const tamis_video_writer *writer, int strip, plain_writ
     const tamis_video_info *info = tamis_video_reader_info(writer->source);
     if (!info || strip)
         return;
-    drop(s, "audio tracks", info->audio);
-    drop(s, "subtitle tracks", info->subtitles);
-    drop(s, "attachments", info->attachments);
-    drop(s, "chapters", info->chapters);
-    drop(s, "other tracks", info->other);
-    size_t used = strlen(s->dropped);
+    drop(s, "audio track", info->audio);
+    drop(s, "subtitle track", info->subtitles);
+    drop(s, "attachment", info->attachments);
+    drop(s, "chapter", info->chapters);
+    drop(s, "other track", info->other);
     if (info->variable_rate)
-        snprintf(s->dropped + used, sizeof s->dropped - used, "%sthe times of frames",
-                 used ? "\n" : "");
+        drop_times(s);
+}
+
+/* Containers may tell a rate that their frames do not keep. */
+static void check_step(const tamis_video_writer *writer, double time, plain_writer *s)
+{
+    const tamis_video_info *info = tamis_video_reader_info(writer->source);
+    if (info && info->rate > 0 && s->frames > 0 && !s->uneven && !s->is_stripped &&
+        fabs((time - s->last) * info->rate - 1) > 0.5)
+        drop_times(s);
+    s->last = time;
+    s->frames++;
 }
 
 static int same_pixels(const tamis_video_format *a, const tamis_video_format *b)
@@ -51,9 +72,10 @@ static int same_pixels(const tamis_video_format *a, const tamis_video_format *b)
 /* A fraction near a number of frames a second. */
 static void set_rate(double rate, int *num, int *den)
 {
-    double ntsc = rate * 1001 / 1000;
-    if (rate <= 0)
+    if (!(rate > 0))
         rate = DEFAULT_RATE;
+    rate = rate < 1e6 ? rate : 1e6;
+    double ntsc = rate * 1001 / 1000;
     *den = 1;
     *num = (int)(rate + 0.5);
     if (rate >= 1 && rate <= 1e6 && rate - *num < 1e-9 && *num - rate < 1e-9)
@@ -65,7 +87,7 @@ static void set_rate(double rate, int *num, int *den)
         *num *= 1000;
         return;
     }
-    *num = rate < 1e6 ? (int)(rate * 1000 + 0.5) : 1000000000;
+    *num = (int)(rate * 1000 + 0.5);
     *den = 1000;
 }
 
@@ -152,6 +174,7 @@ static tamis_status plain_write(tamis_video_writer *writer, tamis_video_frame *f
     if (!own || own->pool != &s->pool)
         return tamis_ctx_fail(writer->ctx, TAMIS_ERR_ARGUMENT,
                               "%s: the frame is not one of this writer", writer->name);
+    check_step(writer, frame->time, s);
     if (size > 1 && tamis_priv_host_is_big())
         tamis_priv_swap_samples(own->data, s->pool.bytes / size, size);
     if (s->is_y4m) {
@@ -203,6 +226,7 @@ tamis_status tamis_priv_plain_video_writer_open(tamis_video_writer *writer,
     writer->state = s;
     if (!s)
         return tamis_ctx_fail(writer->ctx, TAMIS_ERR_MEMORY, "%s: no memory", writer->name);
+    s->is_stripped = options->strip;
     s->is_y4m = strcmp(options->format, "y4m") == 0;
     s->lines_kept = plain && *plain->line && !options->strip;
     if (plain && !s->is_y4m) /* raw frames stay as they lie */

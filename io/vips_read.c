@@ -31,9 +31,10 @@ static tamis_status load_bytes(tamis_reader *reader, vips_state *state, int *for
 tamis_status tamis_priv_vips_try(tamis_reader *reader, int *foreign, char *why, size_t size)
 {
     *foreign = 1;
-    const tamis_vips_module *module = tamis_priv_vips_module(why, size);
+    char cause[256];
+    const tamis_vips_module *module = tamis_priv_vips_module(cause, sizeof cause);
     if (!module) {
-        snprintf(why, size, "libvips for others is not there");
+        snprintf(why, size, "libvips for others is not there: %s", cause);
         return TAMIS_OK;
     }
     vips_state *state = calloc(1, sizeof *state);

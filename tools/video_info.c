@@ -26,7 +26,7 @@ static void print_text(const char *name, const tamis_video_info *v)
     if (v->aspect_num != v->aspect_den)
         printf(", samples %d:%d", v->aspect_num, v->aspect_den);
     if (v->interlaced)
-        printf(", interlaced");
+        printf(", interlaced%s", v->interlaced == 2 ? " (lower field first)" : "");
     if (v->turned)
         printf(", turned by %d", v->turned);
     if (v->color[0])

@@ -15,6 +15,39 @@
 /* Fields or flags of frames. */
 #define TAMIS_AV_FRAME_FLAGS (LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 29, 100))
 
+/* Times of files may be any number; so far from the ends, sums and differences are numbers, too. */
+#define TAMIS_AV_TIME_MOST ((int64_t)1 << 61)
+
+/* A time within these bounds. */
+static inline int64_t tamis_priv_av_clip(int64_t time)
+{
+    return time < -TAMIS_AV_TIME_MOST  ? -TAMIS_AV_TIME_MOST
+           : time > TAMIS_AV_TIME_MOST ? TAMIS_AV_TIME_MOST
+                                       : time;
+}
+
+/* The same where it may be AV_NOPTS_VALUE, which stays. */
+static inline int64_t tamis_priv_av_bound(int64_t time)
+{
+    return time == AV_NOPTS_VALUE ? time : tamis_priv_av_clip(time);
+}
+
+static inline void tamis_priv_av_bound_packet(AVPacket *packet)
+{
+    packet->pts = tamis_priv_av_bound(packet->pts);
+    packet->dts = tamis_priv_av_bound(packet->dts);
+    packet->duration = packet->duration < 0 ? 0 : tamis_priv_av_clip(packet->duration);
+}
+
+/* A time in another base, where there is always one. */
+static inline int64_t tamis_priv_av_rescale(int64_t time, AVRational from, AVRational to)
+{
+    int64_t out = av_rescale_q(time, from, to);
+    if (out == INT64_MIN) /* it overflows */
+        out = time < 0 ? -TAMIS_AV_TIME_MOST : TAMIS_AV_TIME_MOST;
+    return tamis_priv_av_clip(out);
+}
+
 /* How long a frame is shown, in its time base; 0 = unknown. */
 static inline int64_t tamis_priv_av_duration(const AVFrame *frame)
 {

@@ -154,11 +154,11 @@ static void set_clock(tamis_av_reader *r)
     AVRational rate = r->stream->avg_frame_rate, base = r->stream->time_base;
     if (rate.num <= 0 || rate.den <= 0)
         rate = r->stream->r_frame_rate;
-    r->step = rate.num > 0 && rate.den > 0 ? av_rescale_q(1, av_inv_q(rate), base) : 0;
+    r->step = rate.num > 0 && rate.den > 0 ? tamis_priv_av_rescale(1, av_inv_q(rate), base) : 0;
     if (r->step < 1)
         r->step = 1;
     if ((r->format->iformat->flags & AVFMT_TS_DISCONT) && r->format->start_time != AV_NOPTS_VALUE)
-        r->zero = av_rescale_q(r->format->start_time, AV_TIME_BASE_Q, base);
+        r->zero = tamis_priv_av_rescale(r->format->start_time, AV_TIME_BASE_Q, base);
     r->tap.format = r->format;
     r->tap.base = base;
 }
@@ -190,8 +190,10 @@ static int read_any(tamis_av_reader *r)
 {
     for (int errors = 0; errors < MOST_ERRORS && !r->drained; errors++) {
         int error = av_read_frame(r->format, r->packet);
-        if (error >= 0)
+        if (error >= 0) {
+            tamis_priv_av_bound_packet(r->packet);
             return 1;
+        }
         if (error == AVERROR_EOF || r->bytes.error)
             break;
         if (error != AVERROR(EAGAIN))

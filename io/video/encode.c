@@ -274,23 +274,86 @@ static tamis_status open_best(const request *q)
 
 /* ---- the way of frames to it */
 
-static int open_scale(tamis_av_encode *e, const tamis_video_format *from, enum AVPixelFormat pixels)
+/* The matrix between YUV and RGB is that of the side that has YUV; untagged, it goes by height. */
+static const int *matrix_of(const tamis_video_writer *writer, const AVCodecContext *codec)
 {
+    const tamis_av_reader *r = tamis_priv_av_reader_of(writer->source);
+    enum AVColorSpace space = codec->colorspace;
+    if (space == AVCOL_SPC_RGB)
+        space = r ? r->like->colorspace : AVCOL_SPC_UNSPECIFIED;
+    switch (space) {
+    case AVCOL_SPC_BT709:
+        return sws_getCoefficients(SWS_CS_ITU709);
+    case AVCOL_SPC_FCC:
+        return sws_getCoefficients(SWS_CS_FCC);
+    case AVCOL_SPC_SMPTE240M:
+        return sws_getCoefficients(SWS_CS_SMPTE240M);
+    case AVCOL_SPC_BT2020_NCL:
+    case AVCOL_SPC_BT2020_CL:
+        return sws_getCoefficients(SWS_CS_BT2020);
+    case AVCOL_SPC_BT470BG:
+    case AVCOL_SPC_SMPTE170M:
+        return sws_getCoefficients(SWS_CS_ITU601);
+    default:
+        return sws_getCoefficients(codec->height >= 720 ? SWS_CS_ITU709 : SWS_CS_ITU601);
+    }
+}
+
+/* Where chroma lies, in 1/256 of the distance between samples of luma. */
+static void set_siting(struct SwsContext *scale, const char *side, const tamis_video_format *f,
+                       enum AVChromaLocation location)
+{
+    char name[32];
+    int is_center = location == AVCHROMA_LOC_CENTER;
+    if (f->model != TAMIS_VIDEO_YUV)
+        return;
+    snprintf(name, sizeof name, "%s_h_chr_pos", side);
+    if (f->sub_x == 1)
+        av_opt_set_int(scale, name, is_center ? 128 : 0, 0);
+    snprintf(name, sizeof name, "%s_v_chr_pos", side);
+    if (f->sub_y == 1)
+        av_opt_set_int(scale, name, location == AVCHROMA_LOC_TOPLEFT ? 0 : 128, 0);
+}
+
+static struct SwsContext *make_scale(const AVCodecContext *codec, const tamis_video_format *from,
+                                     enum AVPixelFormat pixels, const tamis_video_format *to)
+{
+    static const enum AVChromaLocation locations[] = {AVCHROMA_LOC_UNSPECIFIED, AVCHROMA_LOC_LEFT,
+                                                      AVCHROMA_LOC_CENTER, AVCHROMA_LOC_TOPLEFT};
+    struct SwsContext *scale = sws_alloc_context();
+    if (!scale)
+        return NULL;
+    av_opt_set_int(scale, "srcw", from->w, 0);
+    av_opt_set_int(scale, "srch", from->h, 0);
+    av_opt_set_int(scale, "src_format", pixels, 0);
+    av_opt_set_int(scale, "dstw", from->w, 0);
+    av_opt_set_int(scale, "dsth", from->h, 0);
+    av_opt_set_int(scale, "dst_format", codec->pix_fmt, 0);
+    av_opt_set_int(
+        scale, "sws_flags",
+        SWS_LANCZOS | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT, 0);
+    set_siting(scale, "src", from, locations[from->siting]);
+    set_siting(scale, "dst", to, codec->chroma_sample_location);
+    if (sws_init_context(scale, NULL, NULL) < 0) {
+        sws_freeContext(scale);
+        return NULL;
+    }
+    return scale;
+}
+
+static int open_scale(const tamis_video_writer *writer, tamis_av_encode *e,
+                      enum AVPixelFormat pixels)
+{
+    const tamis_video_format *from = &writer->format;
     tamis_video_format to;
     tamis_priv_av_pixels_describe(e->codec->pix_fmt, &to);
     if (tamis_priv_av_pixels_holds(e->codec->pix_fmt, from) ||
         tamis_priv_av_pixels_holds_gray(e->codec->pix_fmt, from))
         return 1;
-    int flags =
-        SWS_LANCZOS | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT;
-    e->scale = sws_getContext(from->w, from->h, pixels, from->w, from->h, e->codec->pix_fmt, flags,
-                              NULL, NULL, NULL);
+    e->scale = make_scale(e->codec, from, pixels, &to);
     if (!e->scale)
         return 0;
-    const int *matrix =
-        sws_getCoefficients(e->codec->colorspace == AVCOL_SPC_BT709        ? SWS_CS_ITU709
-                            : e->codec->colorspace == AVCOL_SPC_BT2020_NCL ? SWS_CS_BT2020
-                                                                           : SWS_CS_DEFAULT);
+    const int *matrix = matrix_of(writer, e->codec);
     int full = e->codec->color_range == AVCOL_RANGE_JPEG || to.model == TAMIS_VIDEO_RGB;
     sws_setColorspaceDetails(e->scale, matrix, from->full_range, matrix, full, 0, 1 << 16, 1 << 16);
     return 1;
@@ -315,7 +378,7 @@ static tamis_status open_pools(const request *q)
     tamis_av_encode *e = q->e;
     const tamis_video_format *f = &q->writer->format;
     enum AVPixelFormat pixels = tamis_priv_av_pixels_planar(f), packed = side_by_side(f);
-    if (!open_scale(e, f, pixels))
+    if (!open_scale(q->writer, e, pixels))
         return tamis_ctx_fail(q->writer->ctx, TAMIS_ERR_UNSUPPORTED,
                               "%s: nothing converts %s to %s", q->writer->name,
                               av_get_pix_fmt_name(pixels), av_get_pix_fmt_name(e->codec->pix_fmt));
@@ -439,8 +502,8 @@ static AVFrame *in_its_pixels(tamis_av_encode *e, AVFrame *frame)
     }
     if (ok && e->scale) {
         const AVFrame *from = planar ? planar : frame;
-        sws_scale(e->scale, (const uint8_t *const *)from->data, from->linesize, 0, from->height,
-                  out->data, out->linesize);
+        ok = sws_scale(e->scale, (const uint8_t *const *)from->data, from->linesize, 0,
+                       from->height, out->data, out->linesize) == from->height;
     } else if (ok) {
         ok = tamis_priv_av_pixels_copy(frame, out);
     }

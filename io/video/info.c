@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a video says about itself, and about what is missing in it. */
-#include <libavutil/display.h>
-
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -92,9 +90,11 @@ static void count_frames(tamis_video_info *info, const tamis_av_reader *r,
         to = options->end;
     int cut = from > 0 || (options->end > 0 && options->end < all);
     info->duration = to > from ? to - from : 0;
-    info->frames = r->stream->nb_frames > 0 && !cut
-                       ? r->stream->nb_frames
-                       : (int64_t)floor(info->duration * info->rate + 0.5);
+    double about = floor(info->duration * info->rate + 0.5);
+    if (r->stream->nb_frames > 0 && !cut)
+        info->frames = r->stream->nb_frames;
+    else /* what nobody can believe is not known */
+        info->frames = about < 1e15 ? (int64_t)about : 0;
     if (info->frames > 0 && options->first > 0)
         info->frames = info->frames > options->first ? info->frames - options->first : 0;
     if (options->count > 0 && (info->frames == 0 || info->frames > options->count))
@@ -105,13 +105,7 @@ static void count_frames(tamis_video_info *info, const tamis_av_reader *r,
 
 static int turn_of(const AVStream *stream)
 {
-    size_t size;
-    const uint8_t *matrix = tamis_priv_av_side_get(stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
-    if (!matrix || size < 9 * sizeof(int32_t))
-        return 0;
-    double turn = av_display_rotation_get((const int32_t *)(const void *)matrix);
-    if (isnan(turn))
-        return 0;
+    double turn = tamis_priv_av_side_turn(stream);
     return (((int)floor(turn / 90 + 0.5) * 90) % 360 + 360) % 360;
 }
 
@@ -119,13 +113,28 @@ static void describe_detail(tamis_video_info *info, const tamis_av_reader *r)
 {
     const char *profile =
         avcodec_profile_name(r->stream->codecpar->codec_id, r->stream->codecpar->profile);
-    AVRational aspect = r->like->sample_aspect_ratio;
-    char shape[48] = "";
-    if (aspect.num > 0 && aspect.den > 0 && aspect.num != aspect.den)
-        snprintf(shape, sizeof shape, "%spixels %d:%d", profile ? ", " : "", aspect.num,
-                 aspect.den);
-    snprintf(info->detail, sizeof info->detail, "%s%s%s", profile ? "profile " : "",
-             profile ? profile : "", shape);
+    snprintf(info->detail, sizeof info->detail, "%s%s", profile ? "profile " : "",
+             profile ? profile : "");
+}
+
+static void fill_aspect(tamis_video_info *info, const tamis_av_reader *r)
+{
+    AVRational aspect = tamis_priv_av_aspect(r->stream, r->like);
+    if (aspect.num > 0 && aspect.den > 0) {
+        info->aspect_num = aspect.num;
+        info->aspect_den = aspect.den;
+    }
+}
+
+/* Where frames are equally far apart, their average rate is the one that all times are multiples
+ * of, or half of it where fields have times. */
+static int is_variable(const tamis_av_reader *r, const tamis_video_info *info)
+{
+    AVRational finest = r->stream->r_frame_rate;
+    if (info->rate <= 0 || finest.num <= 0 || finest.den <= 0)
+        return 0;
+    double ratio = av_q2d(finest) / info->rate;
+    return fabs(ratio - 1) > 0.02 && !(info->interlaced && fabs(ratio - 2) < 0.04);
 }
 
 void tamis_priv_av_info_fill(tamis_video_reader *reader, const tamis_video_read_options *options)
@@ -140,8 +149,15 @@ void tamis_priv_av_info_fill(tamis_video_reader *reader, const tamis_video_read_
     snprintf(info->codec, sizeof info->codec, "%s",
              avcodec_get_name(r->stream->codecpar->codec_id));
     snprintf(info->pixels, sizeof info->pixels, "%s", known(av_get_pix_fmt_name(r->pixels)));
-    info->rate = rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 0;
-    info->interlaced = tamis_priv_av_interlaced(r->like);
+    if (rate.num > 0 && rate.den > 0) {
+        info->rate = av_q2d(rate);
+        info->rate_num = rate.num;
+        info->rate_den = rate.den;
+    }
+    if (tamis_priv_av_interlaced(r->like))
+        info->interlaced = tamis_priv_av_top_first(r->like) ? 1 : 2;
+    info->variable_rate = is_variable(r, info);
+    fill_aspect(info, r);
     info->turned = turn_of(r->stream);
     name_color(info, r->like);
     count_tracks(info, r);

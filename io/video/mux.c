@@ -119,9 +119,10 @@ static int64_t lead_of(const tamis_av_mux *m, const tamis_av_track *track)
 static void retime(tamis_av_mux *m, tamis_av_track *track, const AVStream *in, AVPacket *packet)
 {
     AVRational to = track->out->time_base;
-    int64_t shift = av_rescale_q(m->source->origin, m->source->stream->time_base, to);
+    int64_t shift = tamis_priv_av_rescale(m->source->origin, m->source->stream->time_base, to);
     shift -= lead_of(m, track);
     av_packet_rescale_ts(packet, in->time_base, to);
+    tamis_priv_av_bound_packet(packet);
     if (packet->pts != AV_NOPTS_VALUE)
         packet->pts -= shift;
     if (packet->dts != AV_NOPTS_VALUE)

@@ -31,7 +31,10 @@ static void set_time(tamis_av_reader *r)
 {
     AVFrame *f = r->decoded;
     int64_t next = r->last == AV_NOPTS_VALUE ? r->zero : r->last + r->step;
-    f->pts = f->best_effort_timestamp != AV_NOPTS_VALUE ? f->best_effort_timestamp : next;
+    f->pts = tamis_priv_av_clip(
+        f->best_effort_timestamp != AV_NOPTS_VALUE ? f->best_effort_timestamp : next);
+    if (tamis_priv_av_duration(f) < 0 || tamis_priv_av_duration(f) > TAMIS_AV_TIME_MOST)
+        tamis_priv_av_set_duration(f, 0);
     if (r->last != AV_NOPTS_VALUE && f->pts <= r->last)
         f->pts = r->last + 1;
     r->last = f->pts;
@@ -77,7 +80,7 @@ static int next_wanted(tamis_av_reader *r)
 /* Key frames before a time are found by a container's index, which may lead too far. */
 static int find_first(tamis_av_reader *r)
 {
-    int64_t back = 0, second = av_rescale_q(1, (AVRational){1, 1}, r->stream->time_base);
+    int64_t back = 0, second = tamis_priv_av_rescale(1, (AVRational){1, 1}, r->stream->time_base);
     if (r->start == INT64_MIN)
         return next_wanted(r);
     for (int i = 0; i < 6; i++, back = back ? back * 4 : 2 * second) {
@@ -95,14 +98,14 @@ static int find_first(tamis_av_reader *r)
         av_frame_unref(r->decoded);
         return next_wanted(r);
     }
-    tamis_priv_av_demux_seek(r, r->stream->start_time);
+    tamis_priv_av_demux_seek(r, tamis_priv_av_bound(r->stream->start_time));
     return next_wanted(r);
 }
 
 static int64_t ticks(const tamis_av_reader *r, double seconds)
 {
     double t = seconds / av_q2d(r->stream->time_base);
-    return t < 9e18 ? (int64_t)ceil(t - 1e-3) + r->zero : INT64_MAX;
+    return t < (double)TAMIS_AV_TIME_MOST ? (int64_t)ceil(t - 1e-3) + r->zero : INT64_MAX;
 }
 
 static void set_range(tamis_av_reader *r, const tamis_video_read_options *options)
@@ -110,6 +113,7 @@ static void set_range(tamis_av_reader *r, const tamis_video_read_options *option
     r->start = options->start > 0 ? ticks(r, options->start) : INT64_MIN;
     r->end = options->end > 0 ? ticks(r, options->end) : INT64_MAX;
     r->skip = options->first;
+    r->count = options->count;
     r->left = options->count > 0 ? options->count : -1;
     r->trimmed = options->start > 0 || options->first > 0;
     r->last = AV_NOPTS_VALUE;

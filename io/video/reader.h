@@ -28,6 +28,7 @@ typedef struct tamis_av_reader {
     int64_t start, end; /* frames from start on and before end; INT64_MIN, INT64_MAX = all */
     int64_t last;       /* the newest frame's time; AV_NOPTS_VALUE before */
     int64_t step;       /* frame to frame, where frames do not tell */
+    int64_t count;      /* frames that are asked for at most; 0 = all */
     int64_t skip, left; /* frames still to be left out, then delivered; left < 0 = all */
     int trimmed;        /* the beginning is cut */
     int unfed;          /* the decoder did not take the packet yet */

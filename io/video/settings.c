@@ -97,8 +97,7 @@ static void fill_shape(const tamis_video_writer *writer, AVCodecContext *c)
     const tamis_av_reader *r = tamis_priv_av_reader_of(writer->source);
     if (!r)
         return;
-    AVRational aspect = r->stream->sample_aspect_ratio;
-    c->sample_aspect_ratio = aspect.num > 0 ? aspect : r->like->sample_aspect_ratio;
+    c->sample_aspect_ratio = tamis_priv_av_aspect(r->stream, r->like);
     c->field_order = AV_FIELD_PROGRESSIVE;
     if (tamis_priv_av_interlaced(r->like)) {
         c->field_order = tamis_priv_av_top_first(r->like) ? AV_FIELD_TT : AV_FIELD_BB;

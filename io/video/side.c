@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "side.h"
 
+#include <libavutil/display.h>
+
+#include <math.h>
 #include <string.h>
 
 const uint8_t *tamis_priv_av_side_get(const AVStream *stream, enum AVPacketSideDataType type,
@@ -34,6 +37,22 @@ int tamis_priv_av_side_add(AVStream *stream, enum AVPacketSideDataType type, con
     return copy != NULL;
 }
 
+double tamis_priv_av_side_turn(const AVStream *stream)
+{
+    size_t size;
+    const uint8_t *matrix = tamis_priv_av_side_get(stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
+    if (!matrix || size < 9 * sizeof(int32_t))
+        return 0;
+    double turn = av_display_rotation_get((const int32_t *)(const void *)matrix);
+    return isfinite(turn) ? turn : 0;
+}
+
+AVRational tamis_priv_av_aspect(const AVStream *stream, const AVFrame *frame)
+{
+    return stream->sample_aspect_ratio.num > 0 ? stream->sample_aspect_ratio
+                                               : frame->sample_aspect_ratio;
+}
+
 /* What is about the pictures, not about how they were coded. */
 static const enum AVPacketSideDataType about_pictures[] = {
     AV_PKT_DATA_DISPLAYMATRIX,       AV_PKT_DATA_STEREO3D,
@@ -53,10 +72,20 @@ static const struct {
     {AV_FRAME_DATA_ICC_PROFILE, AV_PKT_DATA_ICC_PROFILE},
 };
 
-int tamis_priv_av_side_keep(AVStream *out, const AVStream *in, const AVFrame *first)
+/* Of that, what the color is, and how the picture is upright. */
+static int is_needed(enum AVPacketSideDataType type)
+{
+    return type == AV_PKT_DATA_MASTERING_DISPLAY_METADATA ||
+           type == AV_PKT_DATA_CONTENT_LIGHT_LEVEL || type == AV_PKT_DATA_ICC_PROFILE ||
+           type == AV_PKT_DATA_DISPLAYMATRIX;
+}
+
+int tamis_priv_av_side_keep(AVStream *out, const AVStream *in, const AVFrame *first, int strip)
 {
     int ok = 1;
     for (size_t i = 0; i < sizeof about_pictures / sizeof *about_pictures; i++) {
+        if (strip && !is_needed(about_pictures[i]))
+            continue;
         size_t size;
         const uint8_t *data = tamis_priv_av_side_get(in, about_pictures[i], &size);
         if (data)
@@ -64,7 +93,7 @@ int tamis_priv_av_side_keep(AVStream *out, const AVStream *in, const AVFrame *fi
     }
     for (size_t i = 0; i < sizeof in_frames / sizeof *in_frames; i++) {
         const AVFrameSideData *side = av_frame_get_side_data(first, in_frames[i].frame);
-        if (side)
+        if (side && !(strip && !is_needed(in_frames[i].track)))
             ok = ok && tamis_priv_av_side_add(out, in_frames[i].track, side->data, side->size);
     }
     return ok;

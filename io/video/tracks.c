@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which tracks of the input an output gets, and what is said of them. */
-#include <libavutil/display.h>
-
 #include <string.h>
 
 #include "mux.h"
@@ -190,6 +188,10 @@ static int attach_picture(tamis_av_mux *m, const AVStream *in)
 {
     const AVPacket *picture = &in->attached_pic;
     int is_png = in->codecpar->codec_id == AV_CODEC_ID_PNG;
+    if (picture->size <= 0 || (!is_png && in->codecpar->codec_id != AV_CODEC_ID_MJPEG)) {
+        drop(m, in);
+        return 1;
+    }
     AVStream *out = avformat_new_stream(m->format, NULL);
     uint8_t *bytes = av_mallocz((size_t)picture->size + AV_INPUT_BUFFER_PADDING_SIZE);
     if (!out || !bytes) {
@@ -247,20 +249,18 @@ static int add_track(tamis_av_mux *m, const AVStream *in)
 /* Players turn frames that carry such a matrix. */
 static void check_rotation(tamis_av_mux *m)
 {
-    size_t size;
-    const uint8_t *matrix = tamis_priv_av_side_get(m->video, AV_PKT_DATA_DISPLAYMATRIX, &size);
-    double turn = matrix ? av_display_rotation_get((const int32_t *)(const void *)matrix) : 0;
+    double turn = tamis_priv_av_side_turn(m->video);
     /* Matroska of FFmpeg 7 and later has a place for it. */
     int is_kept = is_one_of(m->format->oformat, MOV_KIND) ||
                   (is_one_of(m->format->oformat, "matroska webm") &&
                    AV_VERSION_MAJOR(avformat_version()) >= 61);
-    if (matrix && turn != 0 && !is_kept)
+    if (turn != 0 && !is_kept)
         av_bprintf(&m->dropped, "%srotation by %g degrees", m->dropped.len ? "\n" : "", turn);
 }
 
 /* Returns 0 when there is no memory. */
 static int add_video(tamis_video_writer *writer, tamis_av_mux *m, AVCodecContext *encoder,
-                     const AVStream *in)
+                     const AVStream *in, int strip)
 {
     AVStream *out = m->video = avformat_new_stream(m->format, NULL);
     if (!out || avcodec_parameters_from_context(out->codecpar, encoder) < 0)
@@ -279,8 +279,9 @@ static int add_video(tamis_video_writer *writer, tamis_av_mux *m, AVCodecContext
     if (av_cmp_q(in->avg_frame_rate, in->r_frame_rate) == 0)
         out->avg_frame_rate = in->avg_frame_rate;
     out->disposition = in->disposition;
-    copy_tags(&out->metadata, in->metadata);
-    return tamis_priv_av_side_keep(out, in, m->source->like);
+    if (!strip)
+        copy_tags(&out->metadata, in->metadata);
+    return tamis_priv_av_side_keep(out, in, m->source->like, strip);
 }
 
 /* ---- chapters */
@@ -288,9 +289,9 @@ static int add_video(tamis_video_writer *writer, tamis_av_mux *m, AVCodecContext
 static int add_chapter(tamis_av_mux *m, const AVChapter *in, int64_t origin, int64_t end)
 {
     AVRational base = in->time_base, video = m->source->stream->time_base;
-    int64_t shift = av_rescale_q(origin, video, base);
-    int64_t from = in->start - shift, to = in->end - shift;
-    int64_t last = end == INT64_MAX ? INT64_MAX : av_rescale_q(end - origin, video, base);
+    int64_t shift = tamis_priv_av_rescale(origin, video, base);
+    int64_t from = tamis_priv_av_clip(in->start) - shift, to = tamis_priv_av_clip(in->end) - shift;
+    int64_t last = end == INT64_MAX ? INT64_MAX : tamis_priv_av_rescale(end - origin, video, base);
     if (to <= 0 || from >= last)
         return 1;
     AVFormatContext *f = m->format;
@@ -323,8 +324,8 @@ static int add_chapters(tamis_av_mux *m)
     }
     const tamis_av_reader *r = m->source;
     int64_t end = r->end;
-    if (r->left > 0 && r->left < (INT64_MAX - r->origin) / r->step)
-        end = r->origin + r->left * r->step; /* where frames are all as long */
+    if (r->count > 0 && r->count < TAMIS_AV_TIME_MOST / r->step)
+        end = r->origin + r->count * r->step; /* where frames are all as long */
     int ok = 1;
     for (unsigned i = 0; i < in->nb_chapters; i++)
         ok = ok && add_chapter(m, in->chapters[i], r->origin, end < r->end ? end : r->end);
@@ -340,12 +341,12 @@ tamis_status tamis_priv_av_tracks_add(tamis_video_writer *writer, tamis_av_mux *
         const AVStream *s = in->streams[i];
         m->tracks[i].last = AV_NOPTS_VALUE;
         if (s == m->source->stream)
-            ok = ok && add_video(writer, m, encoder, s);
+            ok = ok && add_video(writer, m, encoder, s, strip);
         else if (!strip)
             ok = ok && add_track(m, s);
     }
     if (!in)
-        ok = add_video(writer, m, encoder, NULL);
+        ok = add_video(writer, m, encoder, NULL, strip);
     if (ok && in && !strip) {
         copy_tags(&m->format->metadata, in->metadata);
         ok = add_chapters(m);

@@ -13,6 +13,8 @@ typedef struct av_writer {
     tamis_av_encode encode;
     tamis_av_mux mux;
     AVPacket *packet;
+    int64_t frames; /* given times by number or by the first one's */
+    double begin;   /* the first one's time */
 } av_writer;
 
 static tamis_status no_memory(const tamis_video_writer *writer)
@@ -95,9 +97,24 @@ static tamis_status give(tamis_video_writer *writer, AVFrame *frame)
     return status == TAMIS_OK ? drain(writer) : status;
 }
 
+/* The time of a frame that FFmpeg did not read, in the encoder's base. What Y4M and raw frames are
+ * cut from does not count, and without a rate they have no times but their number. */
+static int64_t plain_time(const tamis_video_writer *writer, av_writer *w, double time)
+{
+    const tamis_video_info *info = tamis_video_reader_info(writer->source);
+    int is_plain = info && !tamis_priv_av_reader_of(writer->source);
+    if (is_plain && info->rate <= 0)
+        return w->frames++;
+    if (is_plain && w->frames++ == 0)
+        w->begin = time;
+    double ticks = floor((time - w->begin) / av_q2d(w->encode.base) + 0.5);
+    double most = (double)TAMIS_AV_TIME_MOST; /* NaN becomes it, too */
+    return ticks < -most ? -TAMIS_AV_TIME_MOST : ticks < most ? (int64_t)ticks : TAMIS_AV_TIME_MOST;
+}
+
 static tamis_status take_frame(tamis_video_writer *writer, const tamis_video_frame *frame)
 {
-    const av_writer *w = writer->state;
+    av_writer *w = writer->state;
     AVFrame *behind = tamis_priv_av_frame_of(frame);
     if (!behind)
         return tamis_ctx_fail(writer->ctx, TAMIS_ERR_ARGUMENT,
@@ -107,7 +124,7 @@ static tamis_status take_frame(tamis_video_writer *writer, const tamis_video_fra
     if (!av)
         return no_memory(writer);
     if (av->pts == AV_NOPTS_VALUE)
-        av->pts = (int64_t)floor(frame->time / av_q2d(w->encode.base) + 0.5);
+        av->pts = plain_time(writer, w, frame->time);
     return give(writer, av);
 }
 

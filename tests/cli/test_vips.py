@@ -33,7 +33,7 @@ class Without(Case):
     def test_what_is_missing_is_said(self):
         self.write("in.webp", b"RIFF\x1a\0\0\0WEBPVP8L" + bytes(18))
         err = self.tamis("info", "in.webp", code=3).err
-        self.assertIn("libvips for others is not there", err)
+        self.assertIn("libvips for others is not there: the module tamis_vips.so", err)
         for more in [], ["--dry_run"]:
             err = self.tamis("box", "in.png", "-o", "out.webp", *more, code=5).err
             self.assertIn("out.webp: webp is written by libvips: the module tamis_vips.so", err)

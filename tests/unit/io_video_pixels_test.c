@@ -219,6 +219,32 @@ static void test_options_are_checked(void **state)
     }
 }
 
+/* Pure colors survive the way to RGB by the matrix that the clip is tagged with, or that its height
+ * stands for. */
+static void test_matrix_to_rgb(void **state)
+{
+    static const char *const tags[] = {"bt709 -colorspace bt709", "smpte170m -colorspace smpte170m",
+                                       "bt601", "smpte240m -colorspace smpte240m"};
+    tamis_video_write_options rgb = {.codec = "ffv1", .pixels = "bgr0", .overwrite = 1};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        char command[256];
+        const char *matrix = tags[i];
+        int n = (int)strcspn(matrix, " ");
+        snprintf(command, sizeof command,
+                 "-f lavfi -i color=0xff0000:s=64x48:d=0.2 -vf "
+                 "scale=out_color_matrix=%.*s:out_range=tv,format=yuv444p -c:v ffv1 %s m.mkv",
+                 n, matrix, matrix + n);
+        video_ffmpeg(command);
+        assert_true(video_copy(io_path("m.mkv"), io_path("o.mkv"), NULL, &rgb, NULL, NULL) > 0);
+        video_ffmpeg("-i o.mkv -frames:v 1 -f rawvideo -pix_fmt rgb24 o.rgb");
+        io_bytes raw = io_load(io_path("o.rgb"));
+        assert_int_equal(raw.size, 64 * 48 * 3);
+        assert_true(raw.data[0] >= 252 && raw.data[1] <= 3 && raw.data[2] <= 3);
+        free(raw.data);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +254,7 @@ int main(void)
         cmocka_unit_test(test_depth_and_color),
         cmocka_unit_test(test_shapes_of_decoders),
         cmocka_unit_test(test_options_are_checked),
+        cmocka_unit_test(test_matrix_to_rgb),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }

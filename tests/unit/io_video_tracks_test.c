@@ -263,6 +263,94 @@ static void test_pipes(void **state)
     assert_int_equal(video_copy(io_path("in.mkv"), io_path("o.mkv"), NULL, &plain, NULL, NULL), 50);
 }
 
+/* Frames without a container: numbered where they have no rate, and from 0 where they are cut. */
+static void test_plain_sources(void **state)
+{
+    static const char *const outputs[] = {"o.avi", "o.mkv", "o.mp4"};
+    tamis_video_format format = {64, 48, TAMIS_VIDEO_YUV,        TAMIS_U8, 8, 1, 1,
+                                 0,  0,  TAMIS_VIDEO_SITING_LEFT};
+    tamis_video_read_options bare = {.raw = "64x48:yuv420p"}, cut = {.start = 0.5};
+    double times[256];
+    int n;
+    (void)state;
+    video_make(io_path("a.y4m"), &format, 25, NULL, &plain);
+    video_make(io_path("a.raw"), &format, 25, NULL, &plain);
+    for (int i = 0; i < 3; i++) {
+        const char *to = io_path(outputs[i]);
+        assert_int_equal(video_copy(io_path("a.raw"), to, &bare, &plain, NULL, NULL), 25);
+        video_hash(to, &n, times, NULL);
+        assert_int_equal(n, 25);
+        assert_true(fabs(times[24] - times[0] - 0.96) < 1.1e-3);
+        assert_int_equal(video_copy(io_path("a.y4m"), to, &cut, &plain, NULL, NULL), 12);
+        video_hash(to, &n, times, NULL);
+        assert_int_equal(n, 12);
+        assert_true(fabs(times[0]) < 1.1e-3 && fabs(times[11] - 0.44) < 1.1e-3);
+    }
+}
+
+static void test_facts_reach_y4m(void **state)
+{
+    static const double uneven[] = {0, 0.04, 0.1, 0.11, 0.5, 1.0};
+    tamis_video_format format = {64, 48, TAMIS_VIDEO_YUV,        TAMIS_U8, 8, 1, 1,
+                                 0,  0,  TAMIS_VIDEO_SITING_LEFT};
+    tamis_video_write_options fine = {.codec = "ffv1", .overwrite = 1, .rate = 1000};
+    tamis_video_info info;
+    char dropped[512];
+    (void)state;
+    video_ffmpeg("-f lavfi -i testsrc2=s=64x48:r=30000/1001:d=1 -vf setsar=4/3,setfield=bff -c:v "
+                 "mpeg2video -flags +ildct+ilme -top 0 a.mkv");
+    assert_true(video_copy(io_path("a.mkv"), io_path("a.y4m"), NULL, &plain, dropped, NULL) > 0);
+    assert_string_equal(dropped, "");
+    video_hash(io_path("a.y4m"), NULL, NULL, &info);
+    assert_int_equal(info.rate_num, 30000);
+    assert_int_equal(info.rate_den, 1001);
+    assert_int_equal(info.aspect_num, 4);
+    assert_int_equal(info.aspect_den, 3);
+    assert_int_equal(info.interlaced, 2);
+    video_make(io_path("vfr.mkv"), &format, 6, uneven, &fine);
+    assert_int_equal(video_copy(io_path("vfr.mkv"), io_path("b.y4m"), NULL, &plain, dropped, NULL),
+                     6);
+    assert_string_equal(dropped, "the times of frames");
+}
+
+/* Chapters of a cut by number end with it; with strip, the track keeps no tags. */
+static void test_chapters_and_tags(void **state)
+{
+    tamis_video_read_options cut = {.count = 10};
+    tamis_video_write_options bare = {.overwrite = 1, .strip = 1};
+    tamis_video_reader *reader;
+    tamis_video_writer *writer;
+    tamis_video_frame frame, out;
+    (void)state;
+    make_film();
+    video_ffmpeg("-i film.mkv -map 0 -c copy -metadata:s:v:0 title=secret -metadata:s:v:0 "
+                 "handler_name=secret b.mkv");
+    tamis_video_read_options in = video_reading(&cut);
+    tamis_video_write_options to = video_writing(&plain);
+    assert_ok(tamis_video_reader_open(io_ctx, io_path("b.mkv"), &in, &reader));
+    assert_ok(tamis_video_reader_next(reader, &frame)); /* before the output is opened */
+    assert_ok(tamis_video_writer_open(
+        io_ctx, io_path("o.mkv"), &tamis_video_reader_info(reader)->format, reader, &to, &writer));
+    while (frame.part[TAMIS_VIDEO_MAIN].format.channels) {
+        assert_ok(tamis_video_writer_frame(writer, &frame, &out));
+        for (int p = 0; p < TAMIS_VIDEO_PARTS; p++)
+            if (frame.part[p].format.channels)
+                assert_ok(tamis_image_copy(io_ctx, &frame.part[p], &out.part[p]));
+        tamis_video_frame_release(&frame);
+        assert_ok(tamis_video_writer_write(writer, &out));
+        assert_ok(tamis_video_reader_next(reader, &frame));
+    }
+    assert_ok(tamis_video_writer_finish(writer));
+    tamis_video_writer_close(&writer);
+    tamis_video_reader_close(&reader);
+    assert_string_equal(video_ask("ffprobe -v error -show_entries chapter=end_time -of csv=p=0 "
+                                  "o.mkv"),
+                        "0.400000\n");
+    assert_non_null(strstr(video_ask("ffprobe -v error -show_streams o.mkv"), "secret"));
+    assert_int_equal(video_copy(io_path("b.mkv"), io_path("o.mkv"), NULL, &bare, NULL, NULL), 50);
+    assert_null(strstr(video_ask("ffprobe -v error -show_streams -show_format o.mkv"), "secret"));
+}
+
 /* A broadcast whose sound begins later than the reader looks ahead. */
 static void test_late_tracks(void **state)
 {
@@ -300,6 +388,9 @@ int main(void)
         cmocka_unit_test(test_ranges_in_other_containers),
         cmocka_unit_test(test_pipes),
         cmocka_unit_test(test_late_tracks),
+        cmocka_unit_test(test_plain_sources),
+        cmocka_unit_test(test_facts_reach_y4m),
+        cmocka_unit_test(test_chapters_and_tags),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }
