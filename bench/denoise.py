@@ -87,7 +87,8 @@ def table(tamis, clean, title):
             theirs, setting = best(tamis, noisy, picture, sigma)
             row.append((psnr(noisy, picture), ours, theirs, setting))
         behind.append([t - o for _, o, t, _ in row])
-        print(f"| {name} | " + " | ".join(f"{n:.1f}, {o:.1f}, {t:.1f}" for n, o, t, _ in row) + " |",
+        print(f"| {name} | " + " | ".join(f"{n:.1f}, {o:.1f}, {t:.1f}" for n, o, t, _ in row) +
+              " |",
               flush=True)
     middle, mean = np.median(behind, 0), np.mean(behind, 0)
     print("| **behind, median** | " + " | ".join(f"**{v:.2f}**" for v in middle) + " |")
@@ -107,7 +108,8 @@ def impulses(tamis, clean):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("library", help="build/libtamis.so")
-    parser.add_argument("--quick", action="store_true", help="one small picture, to see that it runs")
+    parser.add_argument("--quick", action="store_true",
+                        help="one small picture, to see that it runs")
     args = parser.parse_args()
     tamis = Tamis(args.library, 1)
     found = {name: crop(p) for name, p in pictures()}

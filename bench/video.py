@@ -70,7 +70,8 @@ class Bench:
         """The clip's first frames as Y4M."""
         path = os.path.join(self.folder, "clip%d.y4m" % count)
         if not os.path.exists(path):
-            subprocess.run(self.ffmpeg + ["-i", self.args.clip, "-frames:v", str(count), "-an", path],
+            subprocess.run(self.ffmpeg +
+                           ["-i", self.args.clip, "-frames:v", str(count), "-an", path],
                            check=True)
         return path
 
@@ -129,7 +130,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="tamis-video-") as folder:
         bench = Bench(args, folder)
         for title, measure in (("filter alone", bench.alone), ("whole program", bench.whole)):
-            print("\n| %s | tamis | FFmpeg | times faster | differs |\n|---|---|---|---|---|" % title)
+            print("\n| %s | tamis | FFmpeg | times faster | differs |\n|---|---|---|---|---|" %
+                  title)
             for row in rows:
                 print(line(row, *measure(row)), flush=True)
     return 0

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Denoising of video: tamis nlmeans over frames beside FFmpeg's nlmeans and hqdn3d, each at its best.
+"""Denoising of video: tamis nlmeans over frames beside FFmpeg's nlmeans and hqdn3d, each at its
+best.
 
     video_denoise.py TAMIS CLIP[:FIRST[:COUNT]]... [--sigma 15] [--presets]
 
 Frames of each clip (FFmpeg decodes them; luma alone counts) get normal noise, rounded to 8 bits.
-PSNR is that of the mean squared error over all frames, SSIM the mean over frames. --presets runs the
-settings of doc/video.md instead of the grids. Needs ffmpeg, numpy and scikit-image.
+PSNR is that of the mean squared error over all frames, SSIM the mean over frames. --presets runs
+the settings of doc/video.md instead of the grids. Needs ffmpeg, numpy and scikit-image.
 """
 import argparse
 import itertools
@@ -86,7 +87,8 @@ class Bench:
                            "--planes", "y", "--device", "cpu", "-q"])
 
     def ffmpeg(self, chain):
-        return self.score(["ffmpeg", "-v", "error", "-y", "-i", self.noisy, "-vf", chain, "-pix_fmt",
+        return self.score(["ffmpeg", "-v", "error", "-y", "-i", self.noisy, "-vf",
+                           chain, "-pix_fmt",
                            "yuv420p", self.out])
 
     def best(self, name, run, settings):

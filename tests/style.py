@@ -54,7 +54,7 @@ def check_text(path, text):
             breach(path, number, "a tab")
         if line != line.rstrip():
             breach(path, number, "blanks at the end")
-        if len(line) > COLUMNS and path.endswith((".c", ".h", ".cu", ".cuh")):
+        if len(line) > COLUMNS and path.endswith((".c", ".h", ".cu", ".cuh", ".py")):
             breach(path, number, "more than %d columns" % COLUMNS)
     if text and not text.endswith("\n"):
         breach(path, len(lines), "no newline at the end")

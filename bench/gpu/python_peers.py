@@ -308,7 +308,8 @@ def main():
         return 1
     rows, names = measure_rows(torch, options)
     record = {"schema_version": 1, "command": " ".join(sys.argv), "who": names,
-              "machine": {"gpu": torch.cuda.get_device_name(0), "python": platform.python_version()}}
+              "machine": {"gpu": torch.cuda.get_device_name(0),
+                          "python": platform.python_version()}}
     if options.json:
         with open(options.json, "w", encoding="utf-8") as f:
             lines = ",\n".join("  " + json.dumps(row) for row in rows)

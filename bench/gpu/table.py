@@ -40,7 +40,8 @@ def best_peers(records):
 
 def cells(row, peer):
     if "refused" in row:
-        return [row["row"], row["image"], "", "", "", number(row["target"]) if row["target"] else "-",
+        return [row["row"], row["image"], "", "", "",
+                number(row["target"]) if row["target"] else "-",
                 "not there", peer["peer"] if peer else "", number(peer["gpix"]) if peer else "", ""]
     goal = row["wanted"]
     floor = f"{100 * row['floor_share']:.0f} %" if row["floor_share"] else ""

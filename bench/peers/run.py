@@ -29,7 +29,8 @@ def arguments():
     a = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     a.add_argument("--build", default=os.path.join(ROOT, "build"), help="folder of libtamis.so")
     a.add_argument("--threads", default="1,2", help="numbers of threads, such as 1,2")
-    a.add_argument("--rows", default="", help="only rows whose name has one of these parts: 'median 5,f32'")
+    a.add_argument("--rows", default="",
+                   help="only rows whose name has one of these parts: 'median 5,f32'")
     a.add_argument("--quick", action="store_true", help="fewer rows, shorter turns")
     a.add_argument("--pairs", type=int, default=7, help="turns of each peer")
     a.add_argument("--photo", help="another photo")

@@ -38,8 +38,10 @@ def rows(a, small, f, u16):
     turn = cv2.getRotationMatrix2D(middle, 10, 1)
     kernel = numpy.array([[0, -1, 0], [-1, 5, -1], [0, -1, 0]], "float32")
     mirror = {"borderType": cv2.BORDER_REFLECT_101}
-    yield ("gaussian", "u8", "sigma=2, compat=opencv", lambda: tamis.gaussian(a, 2, compat="opencv"),
-           [("OpenCV", "GaussianBlur((0, 0), 2)", lambda: cv2.GaussianBlur(a, (0, 0), 2, **mirror))])
+    yield ("gaussian", "u8", "sigma=2, compat=opencv",
+           lambda: tamis.gaussian(a, 2, compat="opencv"),
+           [("OpenCV", "GaussianBlur((0, 0), 2)",
+             lambda: cv2.GaussianBlur(a, (0, 0), 2, **mirror))])
     yield ("gaussian", "f32", "sigma=2, ksize=13", lambda: tamis.gaussian(f, 2, ksize=13),
            [("OpenCV", "GaussianBlur((13, 13), 2)",
              lambda: cv2.GaussianBlur(f, (13, 13), 2, **mirror)),
@@ -66,7 +68,8 @@ def rows(a, small, f, u16):
            [("OpenCV", "fastNlMeansDenoising(10, 7, 21)",
              lambda: cv2.fastNlMeansDenoising(small, None, 10, 7, 21)),
             ("scikit-image", "denoise_nl_means(7, 10, h=10)",
-             lambda: sr.denoise_nl_means(small.astype("float32"), 7, 10, h=10, preserve_range=True))])
+             lambda: sr.denoise_nl_means(small.astype("float32"), 7, 10, h=10,
+                                         preserve_range=True))])
     yield ("sobel", "u8", "output=dx", lambda: tamis.sobel(a, "dx"),
            [("OpenCV", "Sobel(CV_16S, 1, 0)", lambda: cv2.Sobel(a, cv2.CV_16S, 1, 0)),
             ("SciPy", "sobel(int16, axis=1)",
@@ -76,7 +79,8 @@ def rows(a, small, f, u16):
             ("SciPy", "laplace(int16)", lambda: nd.laplace(a.astype("int16"), mode="mirror"))])
     yield ("canny", "u8", "low=50, high=150, compat=opencv",
            lambda: tamis.canny(a, 50, high=150, compat="opencv"),
-           [("OpenCV", "Canny(50, 150, L2gradient)", lambda: cv2.Canny(a, 50, 150, L2gradient=True))])
+           [("OpenCV", "Canny(50, 150, L2gradient)",
+             lambda: cv2.Canny(a, 50, 150, L2gradient=True))])
     yield ("convolve", "u8", "3x3", lambda: tamis.convolve(a, kernel),
            [("OpenCV", "filter2D", lambda: cv2.filter2D(a, -1, kernel, **mirror)),
             ("SciPy", "correlate(f32), clipped",

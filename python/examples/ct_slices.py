@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slices of computed tomography: signed 16-bit samples, denoised as a stack in which each slice sees
-its neighbors. Takes DICOM files in order; without any, the slice that pydicom carries, with noise
-added so that there is a stack.
+"""Slices of computed tomography: signed 16-bit samples, denoised as a stack in which each slice
+sees its neighbors. Takes DICOM files in order; without any, the slice that pydicom carries, with
+noise added so that there is a stack.
 
     python ct_slices.py [SLICE.dcm ...]
 """

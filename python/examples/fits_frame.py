@@ -14,7 +14,8 @@ def make(path, stars=40, side=512):
     rng = numpy.random.default_rng(4)
     y, x = numpy.mgrid[0:side, 0:side]
     sky = 200 + 0.1 * x + 0.05 * y + rng.normal(0, 5, (side, side))
-    for cx, cy, light in zip(*rng.uniform(20, side - 20, (2, stars)), rng.uniform(200, 3000, stars)):
+    for cx, cy, light in zip(*rng.uniform(20, side - 20, (2, stars)),
+                             rng.uniform(200, 3000, stars)):
         sky += light * numpy.exp(-((x - cx) ** 2 + (y - cy) ** 2) / (2 * 1.8 ** 2))
     sky[rng.integers(0, side, 300), rng.integers(0, side, 300)] = 60000  # hot pixels
     fits.writeto(path, sky.astype(">f4"), overwrite=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A scene that need not fit into memory: a Zarr array, filtered chunk by chunk by two processes, with
-the bits that the whole scene in memory would give.
+"""A scene that need not fit into memory: a Zarr array, filtered chunk by chunk by two processes,
+with the bits that the whole scene in memory would give.
 
     python satellite_zarr.py [SIDE]        20000 makes a scene of 800 MB
 """

@@ -6,8 +6,8 @@
     tamis.dask.map("median,gaussian=sigma=3", picture).to_zarr("out.zarr")
 
 map() makes one task for each chunk of the result. A task gets exactly the part of the picture that
-its chunk depends on, and knows where in the whole picture that lies; so the result has the same bits
-as tamis.Pipeline gives for the whole picture in memory, for any chunks. Chains are cut where a
+its chunk depends on, and knows where in the whole picture that lies; so the result has the same
+bits as tamis.Pipeline gives for the whole picture in memory, for any chunks. Chains are cut where a
 filter looks far away (warps, resizing): each such filter is a layer of tasks of its own. Canny
 follows lines through the whole picture, so it is one task, on one worker, which must have room for
 the picture and the result.
@@ -248,8 +248,8 @@ def map(pipeline, array, *, channel_axis="auto", alpha_channel=None, chunks=None
     """
     pipeline = Pipeline(pipeline) if isinstance(pipeline, str) else pipeline
     if _runtime.is_open(pipeline.text):
-        raise ValueError("%s: something is to be chosen from the picture; choose it first, from a part "
-                         "of it: pipeline.resolve(part)" % pipeline)
+        raise ValueError("%s: something is to be chosen from the picture; choose it first, from a "
+                         "part of it: pipeline.resolve(part)" % pipeline)
     device = pipeline.device if device is None else device
     view = _blank_view(array.shape, array.dtype, channel_axis, alpha_channel)
     rows, columns = view.axes

@@ -15,7 +15,8 @@ import dask.array as da  # noqa: E402
 import tamis.dask  # noqa: E402
 
 CHAINS = ["gaussian=sigma=3", "median=ksize=5,unsharp,box=ksize=4x6", "canny=sigma=1",
-          "rotate=angle=33:size=fit:border=wrap", "median,affine=matrix=0.9,0.2,3,-0.1,1.1,4,gaussian",
+          "rotate=angle=33:size=fit:border=wrap",
+          "median,affine=matrix=0.9,0.2,3,-0.1,1.1,4,gaussian",
           "resize=scale=1.7,box", "resize=size=31x40:interp=lanczos3", "sobel=output=dx",
           "gaussian=border=wrap:sigma=2", "box=ksize=9:border=valid", "nlmeans=search=7", ""]
 

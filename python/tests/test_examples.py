@@ -22,7 +22,8 @@ def test_example(name, tmp_path):
     packages, pattern = EXAMPLES[name]
     for package in packages:
         pytest.importorskip(package)
-    run = subprocess.run([sys.executable, "-B", os.path.abspath(os.path.join(FOLDER, name + ".py"))],
+    run = subprocess.run([sys.executable, "-B",
+                          os.path.abspath(os.path.join(FOLDER, name + ".py"))],
                          cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                          timeout=120)
     assert run.returncode == 0, run.stderr

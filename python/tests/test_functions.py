@@ -28,7 +28,8 @@ def test_arguments_of_each_kind():
     kernel = [[0, 1, 0], [1, -3, 1], [0, 1, 2.5]]
     assert same(tamis.convolve(A, kernel, flip=True),
                 run("convolve=kernel=0,1,0;1,-3,1;0,1,2.5:flip=on")(A))
-    assert same(tamis.convolve(A, numpy.array(kernel)), run("convolve=kernel=0,1,0;1,-3,1;0,1,2.5")(A))
+    assert same(tamis.convolve(A, numpy.array(kernel)),
+                run("convolve=kernel=0,1,0;1,-3,1;0,1,2.5")(A))
     assert same(tamis.color(tamis.color(A, to="rgb"), from_="rgb"), A)
 
 
@@ -112,7 +113,8 @@ def test_pipeline():
     assert len({p, tamis.Pipeline(p.text)}) == 1
     for twin in (pickle.loads(pickle.dumps(p)), copy.copy(p), copy.deepcopy(p)):
         assert twin == p and same(twin(A), p(A))
-    assert pickle.loads(pickle.dumps(tamis.Pipeline("box", device="cpu", threads=1))).device == "cpu"
+    there = tamis.Pipeline("box", device="cpu", threads=1)
+    assert pickle.loads(pickle.dumps(there)).device == "cpu"
     with pytest.raises(AttributeError):
         p.text = "box"
     with pytest.raises(AttributeError):

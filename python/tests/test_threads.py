@@ -171,7 +171,7 @@ def fastest(call, rounds=200):
 
 def test_overhead(library):
     """A box of 3x3 on a 1080p picture costs at most 20 microseconds more than in C. What the call
-    itself takes is the same for any picture, so a small one shows it without the machine's noise."""
+    itself takes is the same for any picture; a small one shows it without the machine's noise."""
     import ctypes
     lib = Library(library)
     for shape in ((8, 8), (1080, 1920)):

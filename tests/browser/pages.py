@@ -21,7 +21,8 @@ try:
 except ImportError:
     sync_playwright = None
 if not CHROMIUM or not sync_playwright:
-    print("skipped: %s was not found" % ("chromium" if not CHROMIUM else "Playwright (pip install playwright)"))
+    print("skipped: %s was not found" %
+          ("chromium" if not CHROMIUM else "Playwright (pip install playwright)"))
     sys.exit(77)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -45,8 +46,10 @@ def tamis(*args, code=0):
 def watch(page):
     """Nothing may go wrong or leave this machine."""
     page.on("pageerror", lambda e: check(False, "script: %s" % e))
-    page.on("console", lambda m: check(m.type != "error" or "409" in m.text or "422" in m.text, "console: " + m.text))
-    page.on("request", lambda r: check(r.url.startswith(("file:", "data:", "blob:", "http://127.0.0.1:")),
+    page.on("console", lambda m: check(m.type != "error" or "409" in m.text or "422" in m.text,
+                                       "console: " + m.text))
+    page.on("request",
+            lambda r: check(r.url.startswith(("file:", "data:", "blob:", "http://127.0.0.1:")),
                                        "request: " + r.url[:80])
             if not r.url.startswith(("file:", "data:", "blob:", "http://127.0.0.1:")) else None)
 
@@ -56,7 +59,8 @@ def shots(browser, url, name, prepare=None):
         return
     for look, size, scheme in (("light", (1280, 900), "light"), ("dark", (1280, 900), "dark"),
                                ("phone", (390, 844), "light")):
-        context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme,
+        context = browser.new_context(viewport={"width": size[0], "height": size[1]},
+                                      color_scheme=scheme,
                                       device_scale_factor=1 if size[0] > 400 else 2)
         page = context.new_page()
         page.goto(url)
@@ -95,7 +99,8 @@ def test_report(browser, folder):
     want = json.loads(tamis("compare", clean, out, "--json"))
     data = page.evaluate("window.tamis.data")
     got = [c for c in data["comparisons"] if c["sides"] == ["original", "after"]][0]
-    check(got["psnr"] == want["psnr"] and got["ssim"] == want["ssim"], "PSNR and SSIM are those of compare")
+    check(got["psnr"] == want["psnr"] and got["ssim"] == want["ssim"],
+          "PSNR and SSIM are those of compare")
     check("%.2f" % want["psnr"] in page.inner_text("dl.figures"), "PSNR is shown")
     check(CHAIN in page.inner_text("main"), "the chain is shown")
     # The slider: mouse, keys.
@@ -132,12 +137,14 @@ def test_report(browser, folder):
     check(page.locator(".legend").count() == 1, "a map has a legend")
     page.close()
     # A finger.
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True,
+                                  is_mobile=True)
     page = context.new_page()
     watch(page)
     page.goto("file://" + html)
     page.wait_for_selector(".world canvas")
-    check(page.evaluate("document.documentElement.scrollWidth") <= 390, "a phone shows all of the width")
+    check(page.evaluate("document.documentElement.scrollWidth") <= 390,
+          "a phone shows all of the width")
     page.locator(".stage").scroll_into_view_if_needed()
     box = page.locator(".stage").bounding_box()
     page.touchscreen.tap(box["x"] + box["width"] * .8, box["y"] + box["height"] / 2)
@@ -149,7 +156,8 @@ def test_report(browser, folder):
 
 def wait_view(page, chain):
     """Until what is seen is the result of the chain."""
-    wait(page, "(chain) => window.tamis.state.last && window.tamis.state.last.chain === chain", chain)
+    wait(page, "(chain) => window.tamis.state.last && window.tamis.state.last.chain === chain",
+         chain)
 
 
 def seen(page):
@@ -165,7 +173,8 @@ def seen(page):
 
 def test_live(browser, folder):
     noisy = ROOT + "/demo/portrait_noisy.png"
-    server = subprocess.Popen([TAMIS, "serve", noisy], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    server = subprocess.Popen([TAMIS, "serve", noisy], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
     url = server.stdout.readline().decode().strip()
     if not url:
         check(b"libmicrohttpd" in server.stderr.read(), "the live page is left out")
@@ -175,7 +184,8 @@ def test_live(browser, folder):
     page.goto(url)
     # Controls are made from the tables.
     listed = json.loads(tamis("list", "--json"))["filters"]
-    check([f["name"] for f in page.evaluate("window.tamis.data.filters")] == [f["name"] for f in listed],
+    filters = page.evaluate("window.tamis.data.filters")
+    check([f["name"] for f in filters] == [f["name"] for f in listed],
           "the filters are those of tamis list")
     wait_view(page, "bilateral")
     page.get_by_label("Filter 1").select_option("gaussian")
@@ -193,19 +203,22 @@ def test_live(browser, folder):
             want = f.read()[-512 * 512 * 3:]
         view = seen(page)
         s = view["said"]
-        rows = [want[3 * ((s["y"] + y) * 512 + s["x"]):][:3 * s["width"]] for y in range(s["height"])]
+        rows = [want[3 * ((s["y"] + y) * 512 + s["x"]):][:3 * s["width"]]
+                for y in range(s["height"])]
         check(s["whole_width"] == 512 and bytes(view["rgb"]) == b"".join(rows),
               "%s: the view has the samples that the command writes" % chain)
         check(chain in page.inner_text("#command"), "the command is shown")
     count = page.evaluate("window.tamis.state.number")
     page.wait_for_timeout(500)
-    check(page.evaluate("window.tamis.state.number") == count, "nothing is asked for while nothing changes")
+    check(page.evaluate("window.tamis.state.number") == count,
+          "nothing is asked for while nothing changes")
     with page.expect_download() as download:
         page.click("#save")
     tamis("run", chain, noisy, "-o", folder + "/saved.png")
     with open(folder + "/saved.png", "rb") as a, open(download.value.path(), "rb") as b:
         check(a.read() == b.read(), "what is saved has the bytes that the command writes")
-    # Where a view takes long, a part of it comes first, and what is seen in the end is the newest wish.
+    # Where a view takes long, a part of it comes first, and what is seen in the end is the newest
+    # wish.
     page.get_by_label("Filter 1").select_option("bilateral")
     wait_view(page, "bilateral")
     slow = page.get_by_label("sigma_space", exact=True)
@@ -213,7 +226,8 @@ def test_live(browser, folder):
         slow.evaluate("(s, v) => { s.value = v; s.dispatchEvent(new Event('input')); }", str(value))
         page.wait_for_timeout(20)
     wait_view(page, page.evaluate("window.tamis.chainText()"))
-    check(page.evaluate("window.tamis.layers.after.quick") is None, "the newest wish is seen as a whole")
+    check(page.evaluate("window.tamis.layers.after.quick") is None,
+          "the newest wish is seen as a whole")
     page.get_by_label("Filter 1").select_option("gaussian")
     wait_view(page, "gaussian")
     box = page.get_by_label("sigma, exact")
@@ -223,16 +237,22 @@ def test_live(browser, folder):
     box.fill("2")
     page.wait_for_selector(".problem", state="detached")
     page.locator("input[type=file]").set_input_files(ROOT + "/demo/portrait.png")
-    wait(page, "() => window.tamis.state.picture && window.tamis.state.picture.name === 'portrait.png'")
+    wait(page,
+         "() => window.tamis.state.picture && window.tamis.state.picture.name === 'portrait.png'")
     wait_view(page, "gaussian=sigma=2")
-    check(page.evaluate("window.tamis.state.picture.uploaded"), "a picture is taken from the browser")
+    check(page.evaluate("window.tamis.state.picture.uploaded"),
+          "a picture is taken from the browser")
     page.evaluate("""() => {
       const picker = document.getElementById("picture");
-      for (const id of [0, 1, 0, 1, 0]) { picker.value = id; picker.dispatchEvent(new Event("change")); }
+      for (const id of [0, 1, 0, 1, 0]) {
+        picker.value = id;
+        picker.dispatchEvent(new Event("change"));
+      }
     }""")
     wait(page, "() => window.tamis.state.id === 0")
     page.wait_for_timeout(500)
-    state = page.evaluate("[window.tamis.state.id, window.tamis.state.picture.name, window.tamis.state.problem]")
+    state = page.evaluate("[window.tamis.state.id, window.tamis.state.picture.name, "
+                          "window.tamis.state.problem]")
     check(state == [0, "portrait_noisy.png", ""], "of pictures chosen quickly the last one is seen")
     page.close()
     shots(browser, url, "live")

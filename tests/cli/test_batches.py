@@ -55,7 +55,8 @@ class Workers(Batch):
     def test_one_by_one(self):
         self.run_into("out")
         for name in ("f00.png", "f09.png", "g3.pgm"):
-            self.tamis("run", CHAIN, "in/" + name, "-o", "alone", "--format", name[-3:], "--overwrite")
+            self.tamis("run", CHAIN, "in/" + name, "-o", "alone", "--format", name[-3:],
+                       "--overwrite")
             self.assertEqual(self.read("alone"), self.read("out/" + name))
 
     def test_order_of_reports(self):
@@ -76,7 +77,8 @@ class Workers(Batch):
         for name in os.listdir(self.path("in")):
             os.remove(self.path("in/" + name))
         for i in range(40):
-            data = [b"no picture", self.read("in.png")[:40 + i], b"P5\n9 9\n255\n" + bytes(3)][i % 3]
+            data = [b"no picture", self.read("in.png")[:40 + i], b"P5\n9 9\n255\n" + bytes(3)]
+            data = data[i % 3]
             self.write("in/b%02d.png" % i, data)
         result = json.loads(self.run_into("out", "--json", "--jobs", "8").stdout)
         for i, file in enumerate(result["files"]):
@@ -167,7 +169,8 @@ class Interrupted(Batch):
         for i in range(4):
             self.write("in/h%d.pgm" % i, pgm_bytes(1500, 1500, pattern(1500, 1) * 1500))
         os.mkdir(self.path("out"))
-        with subprocess.Popen([TAMIS, "nlmeans", "--cpu", "c", "--tile", "32x32", "--jobs", "4", "in",
+        with subprocess.Popen([TAMIS, "nlmeans", "--cpu", "c", "--tile", "32x32", "--jobs",
+                               "4", "in",
                                "-o", "out"], cwd=self.dir, stderr=subprocess.PIPE,
                               env=dict(os.environ, TAMIS_DEVICE="cpu")) as run:
             limit = time.monotonic() + 60

@@ -11,7 +11,8 @@ import unittest
 
 from support import TAMIS, Case, pattern, pgm_bytes, png_bytes, read_pgm
 
-COMMANDS = ["run", "explain", "list", "help", "info", "estimate", "compare", "report", "serve", "noise",
+COMMANDS = ["run", "explain", "list", "help", "info", "estimate", "compare", "report", "serve",
+            "noise",
             "verify", "bench", "doctor", "docs", "man", "completion", "version"]
 
 
@@ -55,8 +56,10 @@ class Usage(Case):
         self.assertEqual(self.names(), ["in.png"])
 
     def test_bad_option_value(self):
-        self.says("gaussian", "--threads", "0", "in.png", "-o", "x.png", words=["threads", "'0'", "1024"])
-        self.says("gaussian", "--progress", "yes", "in.png", "-o", "x.png", words=["progress", "json"])
+        self.says("gaussian", "--threads", "0", "in.png", "-o", "x.png",
+                  words=["threads", "'0'", "1024"])
+        self.says("gaussian", "--progress", "yes", "in.png", "-o", "x.png",
+                  words=["progress", "json"])
         self.says("gaussian", "--cpu", "z80", "in.png", "-o", "x.png", words=["z80", "avx2"])
         self.says("gaussian", "--tile", "0x5", "in.png", "-o", "x.png", words=["tile", "0x5"])
         self.says("gaussian", "--max-memory", "lots", "in.png", "-o", "x.png", words=["lots"])
@@ -96,7 +99,8 @@ class Usage(Case):
                   words=["--sigma is given twice"])
         self.says("gaussian", "--border_value", "1", "in.png", "-o", "x.png", "--border-value", "1",
                   words=["--border_value is given twice"])
-        self.says("gaussian", "in.png", "-o", "x.png", "-o", "y.png", words=["--out is given twice"])
+        self.says("gaussian", "in.png", "-o", "x.png", "-o", "y.png",
+                  words=["--out is given twice"])
         self.says("run", "gaussian=sigma=1:sigma=2", "in.png", "-o", "x.png",
                   words=["gaussian: sigma is given twice"])
         self.assertEqual(self.names(), ["in.png"])
@@ -119,7 +123,8 @@ class ExitCodes(Case):
     def test_standard_output_that_takes_nothing(self):
         for args in (["list"], ["list", "--json"], ["help"], ["man"]):
             with open("/dev/full", "wb") as full:
-                run = subprocess.run([TAMIS, *args], stdout=full, stderr=subprocess.PIPE, check=False)
+                run = subprocess.run([TAMIS, *args], stdout=full, stderr=subprocess.PIPE,
+                                     check=False)
             self.assertEqual(run.returncode, 4, run.stderr)
 
 
@@ -175,7 +180,8 @@ class Help(Case):
                     "printf '%%s\\n' \"${COMPREPLY[@]}\"")
             previous = words[-2] if len(words) > 1 else "tamis"
             text = line % (" ".join(words), len(words), words[-1], previous)
-            run = subprocess.run(["bash", "-c", text], cwd=self.dir, capture_output=True, check=True)
+            run = subprocess.run(["bash", "-c", text], cwd=self.dir, capture_output=True,
+                                 check=True)
             return run.stdout.decode().split()
 
         self.assertEqual(complete("gauss"), ["gaussian"])
@@ -190,7 +196,8 @@ class Help(Case):
 class Json(Case):
     def test_one_object_each(self):
         self.tamis("gaussian", "in.png", "-o", "out.png")
-        for args in (["list"], ["info", "in.png"], ["info", "-v", "in.png"], ["doctor"], ["version"],
+        for args in (["list"], ["info", "in.png"], ["info", "-v", "in.png"], ["doctor"],
+                     ["version"],
                      ["compare", "in.png", "out.png"], ["explain", "gaussian"],
                      ["noise", "in.png", "-o", "noisy.png"], ["gaussian", "in.png", "-o", "g.png"],
                      ["run", "gaussian,gaussian=sigma=2", "in.png", "-o", "h.png"],
@@ -381,7 +388,8 @@ class Compare(Case):
     def test_thresholds(self):
         for limit in (["--max-abs", "1"], ["--max-mse", "1"], ["--min-psnr", "50"],
                       ["--min-ssim", "0.9"]):
-            self.assertIn(limit[0][2:5], self.tamis("compare", "a.pgm", "b.pgm", *limit, code=7).err)
+            self.assertIn(limit[0][2:5],
+                          self.tamis("compare", "a.pgm", "b.pgm", *limit, code=7).err)
         self.tamis("compare", "a.pgm", "b.pgm", "--max-abs", "255", "--min-psnr", "1")
 
     def test_difference_picture(self):

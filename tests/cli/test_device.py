@@ -101,7 +101,8 @@ class Emulated(Case):
         self.assertIn("3 devices", self.tamis("doctor", env=env).text)
         for device in "cuda:0,0", "cuda:,1", "cuda:1,", "cuda:any":
             self.assertIn(device, self.tamis(*GAUSSIAN, "--device", device, code=2, env=env).err)
-        self.assertIn("device 3", self.tamis(*GAUSSIAN, "--device", "cuda:0,3", code=6, env=env).err)
+        self.assertIn("device 3",
+                      self.tamis(*GAUSSIAN, "--device", "cuda:0,3", code=6, env=env).err)
 
     def test_batch(self):
         """Several files at a time on one device and on two: the bytes of the CPU, in order."""

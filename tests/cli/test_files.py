@@ -307,10 +307,12 @@ class BrokenFiles(Case):
                                ("PF", b"-1\n"), ("Pf", b"1.0\n")):
                 self.write("huge.pnm", b"%s\n%d %d\n%s" % (kind.encode(), w, h, data))
                 self.refused("huge.pnm")
-            self.write("huge.pam", b"P7\nWIDTH %d\nHEIGHT %d\nDEPTH 4\nMAXVAL 65535\nENDHDR\n" % (w, h))
+            self.write("huge.pam", b"P7\nWIDTH %d\nHEIGHT %d\nDEPTH 4\nMAXVAL 65535\nENDHDR\n" %
+                       (w, h))
             self.refused("huge.pam")
             for order in (b"False", b"True"):
-                text = b"{'descr': '<f4', 'fortran_order': %s, 'shape': (%d, %d, 4), }" % (order, h, w)
+                text = b"{'descr': '<f4', 'fortran_order': %s, 'shape': (%d, %d, 4), }" % (
+                    order, h, w)
                 self.write("huge.npy", b"\x93NUMPY\1\0" + struct.pack("<H", 118) + text.ljust(118))
                 self.refused("huge.npy")
             for compression in (1, 4, 5, 8, 50000):
@@ -354,7 +356,8 @@ def boastful_jpeg(kind):
     return (b"\xff\xd8" + segment(0xDB, b"\0" + b"\1" * 64) +
             segment(kind, struct.pack(">BHHB", 8, 65500, 65500, 3) +
                     b"\1\x11\0\2\x11\0\3\x11\0") +
-            segment(0xC4, b"\0\1" + b"\0" * 15 + b"\0") + segment(0xC4, b"\x10\1" + b"\0" * 15 + b"\0") +
+            segment(0xC4, b"\0\1" + b"\0" * 15 + b"\0") +
+            segment(0xC4, b"\x10\1" + b"\0" * 15 + b"\0") +
             segment(0xDA, b"\3\1\0\2\0\3\0" + end) + b"\xff\xd9")
 
 

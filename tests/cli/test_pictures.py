@@ -12,7 +12,7 @@ NOTHING = ["gaussian", "--ksize", "1"]
 
 
 def tiff_bytes(pages, extra=()):
-    """An uncompressed 8-bit gray TIFF; pages holds (w, h, rows), extra (tag, type, count, bytes)."""
+    """An uncompressed 8-bit gray TIFF; pages has (w, h, rows), extra (tag, type, count, bytes)."""
     out, patch = bytearray(b"II*\0\0\0\0\0"), 4
     for w, h, rows in pages:
         data = b"".join(rows)
@@ -174,7 +174,7 @@ class Pages(Case):
         self.tamis("compare", "three.tif", "out.tif", "--max-abs", "0")
 
     def test_pages_are_frames(self):
-        """Of flat pages a pixel is averaged with those of the pages beside, as many as there are."""
+        """Of flat pages a pixel is averaged with those of pages beside, as many as there are."""
         for frames, want in ((0, (10, 100, 200)), (1, (55, 103, 150)), (16, (103, 103, 103))):
             self.tamis("nlmeans", "--h", "1000000", "--search", "1", "--patch", "1", "--frames",
                        str(frames), "three.tif", "-o", "out.tif", "--overwrite")

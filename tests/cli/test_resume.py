@@ -102,7 +102,8 @@ class GoesOn(Resume):
         good = self.read("in/f01.pgm")
         self.write("in/f01.pgm", b"no picture")
         self.assertEqual(self.run_on(code=1), (self.COUNT - 1, 0, 1))
-        self.assertIn("not a picture", [x for x in self.lines() if x["outcome"] == "failed"][0]["message"])
+        self.assertIn("not a picture",
+                      [x for x in self.lines() if x["outcome"] == "failed"][0]["message"])
         self.assertEqual(self.run_on(code=1), (0, self.COUNT - 1, 1))
         self.write("in/f01.pgm", good)
         self.assertEqual(self.run_on(), (1, self.COUNT - 1, 0))

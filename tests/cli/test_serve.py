@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The live page's server: who is let in, what is refused, and that results are those of the command."""
+"""The live page's server: who is let in, what is refused; results are those of the command."""
 import http.client
 import json
 import os
@@ -88,7 +88,8 @@ class Serve(Case):
     def test_paths(self):
         self.start("in")
         self.assertEqual([p["name"] for p in self.said(self.ask("/pictures"))], ["a.png"])
-        for path in ("/../secret.png", "/%2e%2e/secret.png", "/in/a.png", "//etc/passwd", "/view/..",
+        for path in ("/../secret.png", "/%2e%2e/secret.png", "/in/a.png", "//etc/passwd",
+                     "/view/..",
                      "/picture/0"):
             self.assertIn(self.ask(path)[0], (403, 404), path)
         for number in ("1", "-1", "", "0x0", "../secret.png", "99999999999999999999"):
@@ -103,7 +104,8 @@ class Serve(Case):
         self.start("in/a.png")
         self.tamis("run", "gaussian=sigma=2,unsharp", "in/a.png", "-o", "want.ppm")
         want = self.read("want.ppm")[-200 * 150 * 3:]
-        status, headers, body = self.view(1, chain="gaussian=sigma=2,unsharp", x0=.25, y0=.2, x1=.5, y1=.6)
+        status, headers, body = self.view(1, chain="gaussian=sigma=2,unsharp", x0=.25, y0=.2,
+                                          x1=.5, y1=.6)
         self.assertEqual(status, 200, body[:300])
         said = json.loads(headers["X-View"])
         self.assertEqual([said[k] for k in ("x", "y", "width", "height")], [50, 30, 50, 60])
@@ -123,8 +125,10 @@ class Serve(Case):
             status, _, body = self.query("/save", id=0, chain=chain, format=name)
             self.assertEqual((status, body), (200, self.read("want." + name)), name)
         self.assertEqual(self.query("/save", id=0, chain="", format="../x")[0], 400)
-        self.assertIn("gif", self.said(self.query("/save", id=0, chain="", format="gif"), 422)["error"])
-        error = self.said(self.query("/save", id=0, chain="color=to=gray", format="gif"), 422)["error"]
+        self.assertIn("gif",
+                      self.said(self.query("/save", id=0, chain="", format="gif"), 422)["error"])
+        query = self.query("/save", id=0, chain="color=to=gray", format="gif")
+        error = self.said(query, 422)["error"]
         self.assertNotIn("tamis-live", error)
         self.assertIn("guide", self.said(self.query("/save", id=0, chain="remap", format="png"),
                                          422)["error"])
@@ -144,7 +148,8 @@ class Serve(Case):
         """What a chain leaves to the picture is what the command chooses, at every level."""
         self.write("small.png", png_bytes(40, 30, 3, pattern(40, 30, 3)))
         self.start("small.png")
-        for i, chain in enumerate(("denoise", "gaussian=sigma=1,nlmeans=h=auto:sigma=auto:search=5")):
+        for i, chain in enumerate(("denoise",
+                                   "gaussian=sigma=1,nlmeans=h=auto:sigma=auto:search=5")):
             self.tamis("run", chain, "small.png", "-o", "want.ppm", "--overwrite")
             want = self.read("want.ppm")[-40 * 30 * 3:]
             status, _, body = self.view(10 * i, chain=chain)
@@ -212,7 +217,8 @@ class Serve(Case):
     def test_cut_connections(self):
         self.start("in")
         for text in (b"", b"GET", b"GET / HTTP/1.1\r\n", b"\0\xff" * 100, b"GET /" + b"a" * 70000,
-                     b"POST /%s/upload HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 9999\r\n\r\nab" %
+                     b"POST /%s/upload HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
+                     b"Content-Length: 9999\r\n\r\nab" %
                      (self.token.encode(), self.port)) * 5:
             cut = socket.create_connection(("127.0.0.1", self.port))
             try:
@@ -247,7 +253,8 @@ class Serve(Case):
         sizes = []
         for turn, rounds in enumerate((10, 20, 20)):
             wrong = []
-            threads = [threading.Thread(target=self.browse, args=("%d-%d" % (turn, i), rounds, wrong))
+            threads = [threading.Thread(target=self.browse,
+                                        args=("%d-%d" % (turn, i), rounds, wrong))
                        for i in range(8)]
             for thread in threads:
                 thread.start()
@@ -270,7 +277,8 @@ class Serve(Case):
     def test_the_browser_is_told_by_a_page(self):
         """What programs are called with can be read by everybody: the address is not in there."""
         os.mkdir(self.path("bin"))
-        self.write("bin/xdg-open", b'#!/bin/sh\nstat -c %a "$1" >mode\ncp "$1" page\necho "$@" >new\nmv new said\n')
+        self.write("bin/xdg-open",
+                   b'#!/bin/sh\nstat -c %a "$1" >mode\ncp "$1" page\necho "$@" >new\nmv new said\n')
         os.chmod(self.path("bin/xdg-open"), 0o755)
         self.start("in", "--open", PATH=self.path("bin") + ":" + os.environ["PATH"])
         deadline = time.monotonic() + 20
@@ -287,4 +295,5 @@ class Serve(Case):
         self.start("in")
         self.assertEqual(self.view(1)[0], 200)
         folder = "/proc/%d/fd/" % self.server.pid
-        self.assertNotIn(self.path("in/a.png"), [os.readlink(folder + n) for n in os.listdir(folder)])
+        self.assertNotIn(self.path("in/a.png"),
+                         [os.readlink(folder + n) for n in os.listdir(folder)])

@@ -40,7 +40,8 @@ class Together(Case):
     def same(self):
         names = sorted(os.listdir(self.path("want")))
         self.assertEqual(len(names), COUNT)
-        self.assertEqual(sorted(n for n in os.listdir(self.path("out")) if n.endswith("pgm")), names)
+        self.assertEqual(sorted(n for n in os.listdir(self.path("out")) if n.endswith("pgm")),
+                         names)
         for name in names:
             self.assertEqual(self.read("out/" + name), self.read("want/" + name), name)
 

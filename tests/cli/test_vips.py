@@ -14,13 +14,15 @@ GONE = {"TAMIS_VIPS_MODULE": "/nowhere/tamis_vips.so"}
 def exif_block(orientation, description):
     """As in files, little-endian: Orientation and ImageDescription."""
     text = description + b"\0"
-    return (struct.pack("<2sHIH", b"II", 42, 8, 2) + struct.pack("<HHII", 0x010e, 2, len(text), 38) +
+    return (struct.pack("<2sHIH", b"II", 42, 8, 2) +
+            struct.pack("<HHII", 0x010e, 2, len(text), 38) +
             struct.pack("<HHIHH", 0x0112, 3, 1, orientation, 0) + bytes(4) + text)
 
 
 def fits_bytes(w, h, bits, samples, *more):
     """A FITS file; samples are big-endian, the lowest row first."""
-    cards = ["SIMPLE  =                    T", "BITPIX  = %20d" % bits, "NAXIS   =                    2",
+    cards = ["SIMPLE  =                    T", "BITPIX  = %20d" % bits,
+             "NAXIS   =                    2",
              "NAXIS1  = %20d" % w, "NAXIS2  = %20d" % h, *more, "END"]
     head = "".join(card.ljust(80) for card in cards).encode()
     return head + b" " * (-len(head) % 2880) + samples + bytes(-len(samples) % 2880)

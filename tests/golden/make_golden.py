@@ -236,7 +236,8 @@ def at(a, x, y, o):
 
     def sample(i, j):
         sx, sy = outside(i, w, o["border"]), outside(j, h, o["border"])
-        return np.full(channels, float(o["border_value"])) if sx is None or sy is None else a[sy, sx]
+        nowhere = sx is None or sy is None
+        return np.full(channels, float(o["border_value"])) if nowhere else a[sy, sx]
 
     if o["interp"] == "nearest":
         return sample(math.floor(x + 0.5), math.floor(y + 0.5))
@@ -811,7 +812,8 @@ def affine_records():
                      "edges")
     for interp in "linear", "cubic", "lanczos3":  # weights of 0 hold no NaN
         for channels, move in (1, "0.5,0,1,0"), (3, "0,0,1,-0.25"), (1, "0,0,1,3.5"):
-            yield record(f"affine=matrix=1,0,{move}:interp={interp}", "f32", channels, 17, 12, "nan")
+            yield record(f"affine=matrix=1,0,{move}:interp={interp}", "f32", channels, 17, 12,
+                         "nan")
 
 
 def rotate_records():
@@ -829,14 +831,15 @@ def perspective_records():
         for n, interp in enumerate(INTERPS):
             yield record(f"perspective=matrix=1.1,0.2,-1.3,-0.1,0.9,1.7,0.013,-0.009,1.1:interp="
                          f"{interp}:border={BORDERS[n]}", kind, 1, 17, 12, "noise")
-            yield record(f"perspective=matrix=0.9,0.1,2.3,0.2,1.2,-1.7,0.004,0.01,1:interp={interp}",
+            yield record("perspective=matrix=0.9,0.1,2.3,0.2,1.2,-1.7,0.004,0.01,1:"
+                         f"interp={interp}",
                          kind, 3, 11, 9, "edges")
 
 
         tilt = "0.4,0.05,1.3,-0.03,0.5,0.7,0.0008,0.0015,1"
         yield record(f"perspective=matrix={tilt}:interp=area", kind, 1, 31, 23, "noise")
-        yield record(f"perspective=matrix={tilt}:interp=area:size=70x9:border=constant", kind, 3, 31,
-                     23, "edges")
+        yield record(f"perspective=matrix={tilt}:interp=area:size=70x9:border=constant", kind,
+                     3, 31, 23, "edges")
 
 
 def remap_records():
@@ -855,7 +858,8 @@ def resize_records():
         for interp in INTERPS + ("area",):
             for size in ("17x12", "34x30", "9x5", "20x3", "2x2", "1x1"):
                 yield record(f"resize=size={size}:interp={interp}", kind, 1, 17, 12, "noise")
-            yield record(f"resize=size=7x11:interp={interp}:antialias=0", kind, 3, 18, 9, "extremes")
+            yield record(f"resize=size=7x11:interp={interp}:antialias=0", kind, 3, 18, 9,
+                         "extremes")
             yield record(f"resize=size=9x6:interp={interp}", kind, 3, 18, 12, "edges")
             yield record(f"resize=size=20x6:interp={interp}:antialias=0", kind, 1, 40, 12, "noise")
 
