@@ -98,8 +98,8 @@ static void sum_columns(const struct job *job, int32_t y)
     }
 }
 
-/* out, unless NULL, gets each window's share of the mean over channels. */
-static double sum_row_of_windows(const struct job *job, float *out)
+/* out, unless NULL, gets each window's share of the mean over channels; it may lie anywhere. */
+static double sum_row_of_windows(const struct job *job, char *out)
 {
     float share = 1.0f / (float)job->image[0]->format.channels;
     double total = 0;
@@ -115,8 +115,12 @@ static double sum_row_of_windows(const struct job *job, float *out)
         double ssim = (2 * mean_ab + job->c1) * (2 * cov + job->c2) /
                       ((mean_a2 + mean_b2 + job->c1) * (var_a + var_b + job->c2));
         total += ssim;
-        if (out)
-            out[x] += share * (float)ssim;
+        if (out) {
+            float sum;
+            memcpy(&sum, out + x * sizeof sum, sizeof sum);
+            sum += share * (float)ssim;
+            memcpy(out + x * sizeof sum, &sum, sizeof sum);
+        }
     }
     return total;
 }
@@ -134,7 +138,7 @@ static void add_channel(const struct job *job, tamis_metrics *m, int channel, in
             continue;
         push_row(job, y);
         if (y >= WINDOW - 1) {
-            float *out = job->map ? tamis_image_row(job->map, 0, y - (WINDOW - 1)) : NULL;
+            char *out = job->map ? tamis_image_row(job->map, 0, y - (WINDOW - 1)) : NULL;
             sum_columns(job, y);
             ssim += sum_row_of_windows(job, out) / (double)(job->w - WINDOW + 1);
         }
