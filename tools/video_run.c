@@ -386,8 +386,27 @@ static size_t frame_bytes(const tamis_video_format *format)
     return sum;
 }
 
+/* Results that lie apart until the frame is complete: where a plan's format is not the frame's. */
+static size_t apart_bytes(const tool_video_parts *parts)
+{
+    size_t sum = 0;
+    for (int i = 0; i < TAMIS_VIDEO_PARTS; i++) {
+        const tool_video_part *p = &parts->part[i];
+        if (p->way != TOOL_PART_FILTER)
+            continue;
+        int32_t w, h;
+        tamis_format f = tamis_plan_format(p->plan);
+        if (tamis_format_equal(f, tamis_video_part_format(&parts->out, i, &w, &h)))
+            continue;
+        sum += (size_t)p->w * (size_t)p->h * (size_t)f.channels * tamis_type_size(f.type);
+    }
+    return sum;
+}
+
+/* Frames under way with their results, in both queues, and in the hands of both threads. */
 size_t tool_video_bytes(const tool_video_parts *parts)
 {
-    size_t frames = (size_t)(DEPTH_MOST / 2 + 2 * parts->around + TOOL_QUEUE_ROOM + 3);
-    return frames * (frame_bytes(&parts->in) + frame_bytes(&parts->out));
+    size_t room = (size_t)(DEPTH_MOST + 2 * parts->around + 2), queued = TOOL_QUEUE_ROOM + 1;
+    size_t result = frame_bytes(&parts->out) + apart_bytes(parts);
+    return (room + queued) * (frame_bytes(&parts->in) + result);
 }

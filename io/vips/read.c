@@ -174,12 +174,28 @@ static VipsImage *load(const char *path, const void *bytes, size_t size, const c
     return bad ? NULL : image;
 }
 
+static int is_magick(const char *class)
+{
+    return strncmp(class, "VipsForeignLoadMagick", 21) == 0;
+}
+
 /* ImageMagick takes anything for something, zeros without an end included. */
 int tamis_priv_vips_knows(const void *head, size_t size)
 {
     const char *class = vips_foreign_find_load_buffer(head, size);
     vips_error_clear();
-    return class && strncmp(class, "VipsForeignLoadMagick", 21) != 0;
+    return class && !is_magick(class);
+}
+
+/* Some of its formats name other files, which it opens: it gets bitmaps alone. */
+static int is_bitmap(const char *path)
+{
+    char head[2] = "";
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    int is = file && fread(head, 1, sizeof head, file) == sizeof head && !memcmp(head, "BM", 2);
+    if (file)
+        fclose(file);
+    return is;
 }
 
 tamis_status tamis_priv_vips_open(tamis_ctx *ctx, const char *name, const char *path,
@@ -191,7 +207,7 @@ tamis_status tamis_priv_vips_open(tamis_ctx *ctx, const char *name, const char *
         path ? vips_foreign_find_load(path) : vips_foreign_find_load_buffer(bytes, size);
     vips_error_clear();
     const loader *l = class ? find_loader(class) : NULL;
-    if (!l || (!l->format && !*l->why))
+    if (!l || (!l->format && !*l->why) || (is_magick(class) && !is_bitmap(path)))
         return TAMIS_OK;
     *foreign = 0;
     if (!l->format)

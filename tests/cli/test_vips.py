@@ -159,12 +159,27 @@ class Vips(Case):
         err = self.tamis("info", "d.fits", code=5).err
         self.assertIn("d.fits: samples of type double; u8, u16, s16 and f32 can be read", err)
 
+    def test_bitmap(self):
+        rows = pattern(4, 3, 3)
+        head = struct.pack("<2sIHHIIiiHHIIiiII", b"BM", 90, 0, 0, 54, 40, 4, 3, 1, 24, 0, 36, 0, 0,
+                           0, 0)
+        swapped = b"".join(bytes(r[i + 2 - c] for i in range(0, 12, 3) for c in range(3))
+                           for r in reversed(rows))
+        self.write("a.bmp", head + swapped)
+        if self.tamis("info", "a.bmp", code=(0, 3)).returncode:
+            self.skipTest("this libvips reads no BMP")
+        self.copy("a.bmp", "a.ppm")
+        self.assertEqual(self.read("a.ppm"), b"P6\n4 3\n255\n" + b"".join(rows))
+
     def test_refused(self):
         self.write("d.svg", b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
         self.write("t.txt", b"some words\n")
         self.write("c.csv", b"1,2\n3,4\n")
         self.assertIn("d.svg: SVG: a drawing", self.tamis("info", "d.svg", code=(3, 5)).err)
-        for name in "t.txt", "c.csv":
+        self.write("other.png", png_bytes(9, 9, 3, pattern(9, 9, 3)))
+        self.write("n.mvg", b"push graphic-context\nviewbox 0 0 9 9\nimage over 0,0 9,9 '%s'\n"
+                            b"pop graphic-context\n" % self.path("other.png").encode())
+        for name in "t.txt", "c.csv", "n.mvg":
             self.assertIn("nor one that libvips knows", self.tamis("info", name, code=3).err)
 
     def test_damage(self):
