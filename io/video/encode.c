@@ -453,8 +453,8 @@ int64_t tamis_priv_av_encode_duration(tamis_av_encode *e, int64_t pts)
 static tamis_status set_time(const tamis_video_writer *writer, tamis_av_encode *e, AVFrame *frame)
 {
     AVRational base = e->codec->time_base;
-    int64_t pts = av_rescale_q(frame->pts - e->origin, e->base, base);
-    int64_t duration = av_rescale_q(tamis_priv_av_duration(frame), e->base, base);
+    int64_t pts = tamis_priv_av_rescale(frame->pts - e->origin, e->base, base);
+    int64_t duration = tamis_priv_av_rescale(tamis_priv_av_duration(frame), e->base, base);
     if (e->last != AV_NOPTS_VALUE && pts <= e->last) {
         if (e->fixed_rate)
             return tamis_ctx_fail(writer->ctx, TAMIS_ERR_UNSUPPORTED,

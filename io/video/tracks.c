@@ -188,7 +188,9 @@ static int attach_picture(tamis_av_mux *m, const AVStream *in)
 {
     const AVPacket *picture = &in->attached_pic;
     int is_png = in->codecpar->codec_id == AV_CODEC_ID_PNG;
-    if (picture->size <= 0 || (!is_png && in->codecpar->codec_id != AV_CODEC_ID_MJPEG)) {
+    int is_known = is_png || in->codecpar->codec_id == AV_CODEC_ID_MJPEG ||
+                   av_dict_get(in->metadata, "mimetype", NULL, 0);
+    if (picture->size <= 0 || !is_known) {
         drop(m, in);
         return 1;
     }

@@ -351,6 +351,29 @@ static void test_chapters_and_tags(void **state)
     assert_null(strstr(video_ask("ffprobe -v error -show_streams -show_format o.mkv"), "secret"));
 }
 
+/* Covers keep their kind; of those from other containers, Matroska gets PNG and JPEG. */
+static void test_covers(void **state)
+{
+    static const char ask[] = "ffprobe -v error -select_streams v:1 -show_entries "
+                              "stream=codec_name:stream_tags=mimetype -of csv=p=0 o.mkv";
+    char dropped[512];
+    (void)state;
+    video_ffmpeg("-f lavfi -i color=red:s=32x32 -frames:v 1 cover.gif");
+    video_ffmpeg("-i cover.gif -frames:v 1 cover.png");
+    video_ffmpeg("-f lavfi -i testsrc2=s=64x48:r=25:d=0.2 -c:v libx264 -attach cover.gif "
+                 "-metadata:s:t:0 mimetype=image/gif -metadata:s:t:0 filename=cover.gif a.mkv");
+    assert_int_equal(video_copy(io_path("a.mkv"), io_path("o.mkv"), NULL, &plain, dropped, NULL),
+                     5);
+    assert_string_equal(dropped, "");
+    assert_string_equal(video_ask(ask), "gif,image/gif\n");
+    video_ffmpeg("-i a.mkv -i cover.png -map 0:0 -map 1 -c copy -disposition:v:1 attached_pic "
+                 "a.mp4");
+    assert_int_equal(video_copy(io_path("a.mp4"), io_path("o.mkv"), NULL, &plain, dropped, NULL),
+                     5);
+    assert_string_equal(dropped, "");
+    assert_string_equal(video_ask(ask), "png,image/png\n");
+}
+
 /* A broadcast whose sound begins later than the reader looks ahead. */
 static void test_late_tracks(void **state)
 {
@@ -387,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_sound_does_not_wander),
         cmocka_unit_test(test_ranges_in_other_containers),
         cmocka_unit_test(test_pipes),
+        cmocka_unit_test(test_covers),
         cmocka_unit_test(test_late_tracks),
         cmocka_unit_test(test_plain_sources),
         cmocka_unit_test(test_facts_reach_y4m),
