@@ -157,11 +157,9 @@ static int keeps_pixels(const tamis_video_format *format, const char *pixels)
     if (!pixels)
         return 1;
     tamis_priv_video_pixels_print(format, own, sizeof own);
-    return (strcmp(own, pixels) == 0) ||
+    return strcmp(own, pixels) == 0 ||
            (tamis_priv_video_pixels_parse(pixels, &layout) && layout.packed <= 0 &&
-            layout.format.model == format->model && layout.format.bits == format->bits &&
-            layout.format.sub_x == format->sub_x && layout.format.sub_y == format->sub_y &&
-            layout.format.alpha == format->alpha);
+            tamis_priv_video_pixels_alike(&layout.format, format));
 }
 
 /* Our own writers keep frames as they are; the module has all others. */

@@ -11,6 +11,14 @@ static inline int32_t tamis_priv_video_sub(int32_t n, int sub)
     return (int32_t)(((int64_t)n + (1 << sub) - 1) >> sub);
 }
 
+/* Whether two formats hold samples of one kind, whatever their size, range and siting. */
+static inline int tamis_priv_video_pixels_alike(const tamis_video_format *a,
+                                                const tamis_video_format *b)
+{
+    return a->model == b->model && a->type == b->type && a->bits == b->bits &&
+           a->sub_x == b->sub_x && a->sub_y == b->sub_y && a->alpha == b->alpha;
+}
+
 /* How bare frames lie in a file: plane after plane, or with a pixel's samples side by side. */
 typedef struct tamis_video_layout {
     tamis_video_format format;

@@ -63,12 +63,6 @@ static void check_step(const tamis_video_writer *writer, double time, plain_writ
     s->frames++;
 }
 
-static int same_pixels(const tamis_video_format *a, const tamis_video_format *b)
-{
-    return a->model == b->model && a->type == b->type && a->bits == b->bits &&
-           a->sub_x == b->sub_x && a->sub_y == b->sub_y && a->alpha == b->alpha;
-}
-
 /* A fraction near a number of frames a second. */
 static void set_rate(double rate, int *num, int *den)
 {
@@ -101,7 +95,7 @@ static int make_header(const tamis_video_writer *writer, const tamis_video_write
     if (plain && *plain->line) {
         header = plain->header;
         header.format = writer->format;
-        if (!same_pixels(&writer->format, &plain->header.format) ||
+        if (!tamis_priv_video_pixels_alike(&writer->format, &plain->header.format) ||
             writer->format.siting != plain->header.format.siting)
             header.sampling[0] = '\0';
         tamis_priv_y4m_extra(plain->line, extra, sizeof extra);
@@ -128,8 +122,8 @@ static const char *kept_header(const tamis_video_writer *writer,
     if (!plain || !*plain->line || options->strip)
         return NULL;
     const tamis_video_format *a = &writer->format, *b = &plain->header.format;
-    return a->w == b->w && a->h == b->h && same_pixels(a, b) && a->full_range == b->full_range &&
-                   a->siting == b->siting
+    return a->w == b->w && a->h == b->h && tamis_priv_video_pixels_alike(a, b) &&
+                   a->full_range == b->full_range && a->siting == b->siting
                ? plain->line
                : NULL;
 }

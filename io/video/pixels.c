@@ -4,13 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ODD_KINDS (AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_BAYER)
+#include <libavutil/avconfig.h>
 
-static int is_big_endian_machine(void)
-{
-    const uint16_t one = 1;
-    return *(const uint8_t *)&one == 0;
-}
+#include "video_pixels.h"
+
+#define ODD_KINDS (AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_BAYER)
 
 static int colors_of(const AVPixFmtDescriptor *d)
 {
@@ -52,18 +50,12 @@ int tamis_priv_av_pixels_describe(enum AVPixelFormat pixels, tamis_video_format 
     return 1;
 }
 
-int tamis_priv_av_pixels_alike(const tamis_video_format *a, const tamis_video_format *b)
-{
-    return a->model == b->model && a->type == b->type && a->bits == b->bits &&
-           a->sub_x == b->sub_x && a->sub_y == b->sub_y && a->alpha == b->alpha;
-}
-
 /* Components that lie in whole bytes of their own, in this machine's order. */
 static int has_plain_samples(const AVPixFmtDescriptor *d, const tamis_video_format *f)
 {
     if (d->flags & (AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_PAL))
         return 0;
-    if (f->bits > 8 && ((d->flags & AV_PIX_FMT_FLAG_BE) != 0) != is_big_endian_machine())
+    if (f->bits > 8 && ((d->flags & AV_PIX_FMT_FLAG_BE) != 0) != AV_HAVE_BIGENDIAN)
         return 0;
     for (int i = 0; i < d->nb_components; i++)
         if (d->comp[i].shift != 0 || d->comp[i].depth != f->bits)
@@ -145,8 +137,8 @@ enum AVPixelFormat tamis_priv_av_pixels_planar(const tamis_video_format *format)
     for (const AVPixFmtDescriptor *d = NULL; (d = av_pix_fmt_desc_next(d));) {
         tamis_video_format f;
         enum AVPixelFormat pixels = av_pix_fmt_desc_get_id(d);
-        if (tamis_priv_av_pixels_describe(pixels, &f) && tamis_priv_av_pixels_alike(&f, format) &&
-            is_planar(pixels, d, &f))
+        if (tamis_priv_av_pixels_describe(pixels, &f) &&
+            tamis_priv_video_pixels_alike(&f, format) && is_planar(pixels, d, &f))
             return pixels;
     }
     return AV_PIX_FMT_NONE;
@@ -270,7 +262,7 @@ int tamis_priv_av_pixels_holds(enum AVPixelFormat pixels, const tamis_video_form
     int is_gray_alpha = format->model == TAMIS_VIDEO_GRAY && format->alpha;
     if (!is_gray_alpha && tamis_priv_av_pixels_planar(format) == pixels)
         return 1;
-    return is_writable(pixels, &f) && tamis_priv_av_pixels_alike(&f, format);
+    return is_writable(pixels, &f) && tamis_priv_video_pixels_alike(&f, format);
 }
 
 int tamis_priv_av_pixels_holds_gray(enum AVPixelFormat pixels, const tamis_video_format *format)

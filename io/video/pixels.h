@@ -11,8 +11,6 @@
  * siting), or what the pixel format implies (range). Returns 0 for formats that have no such
  * samples: hardware frames, mosaics of cameras, XYZ. */
 int tamis_priv_av_pixels_describe(enum AVPixelFormat pixels, tamis_video_format *out);
-/* Whether two formats hold samples of one kind, whatever their size, range and siting. */
-int tamis_priv_av_pixels_alike(const tamis_video_format *a, const tamis_video_format *b);
 /* Whether frames can be seen as images where they lie: planes, R, G and B side by side, or Cb and
  * Cr side by side. */
 int tamis_priv_av_pixels_viewable(enum AVPixelFormat pixels);
