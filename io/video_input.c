@@ -3,14 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-int tamis_priv_video_input_open(tamis_video_input *in, const char *path)
+/* What a thread reads of a large piece. */
+#define SHARE_BYTES ((size_t)1 << 20)
+
+int tamis_priv_video_input_open(tamis_ctx *ctx, tamis_video_input *in, const char *path)
 {
     struct stat st;
     int is_stdin = strcmp(path, "-") == 0;
+    in->ctx = ctx;
     in->error = 0;
     in->pos = in->at = in->used = 0;
     in->fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
@@ -33,20 +38,64 @@ void tamis_priv_video_input_close(tamis_video_input *in)
     in->fd = -1;
 }
 
-/* Reads until size bytes are there, the data ends, or it fails. */
-static size_t read_fully(tamis_video_input *in, uint8_t *data, size_t size)
+/* Files are read by position, so that it does not matter who reads what first. */
+static ssize_t read_some(const tamis_video_input *in, uint64_t pos, void *data, size_t size)
+{
+    ssize_t n;
+    do
+        n = in->seekable ? pread(in->fd, data, size, (off_t)pos) : read(in->fd, data, size);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+/* Reads until size bytes are there, the data ends, or it fails, which *error tells. */
+static size_t read_fully(const tamis_video_input *in, uint64_t pos, uint8_t *data, size_t size,
+                         int *error)
 {
     size_t done = 0;
-    while (done < size && !in->error) {
-        ssize_t n = read(in->fd, data + done, size - done);
-        if (n < 0 && errno != EINTR)
-            in->error = errno;
-        if (n == 0)
+    while (done < size) {
+        ssize_t n = read_some(in, pos + done, data + done, size - done);
+        if (n < 0)
+            *error = errno;
+        if (n <= 0)
             break;
-        if (n > 0)
-            done += (size_t)n;
+        done += (size_t)n;
     }
     return done;
+}
+
+/* A large piece of a file. What is behind the first gap counts as not read. */
+struct piece {
+    const tamis_video_input *in;
+    uint8_t *data;
+    size_t size;
+    atomic_size_t end; /* of what is whole */
+    atomic_int error;  /* of some share that failed */
+};
+
+static void read_share(void *user, int64_t index)
+{
+    struct piece *p = user;
+    size_t at = (size_t)index * SHARE_BYTES, left = p->size - at, end = atomic_load(&p->end);
+    size_t size = left < SHARE_BYTES ? left : SHARE_BYTES;
+    int error = 0;
+    size_t n = read_fully(p->in, p->in->pos + at, p->data + at, size, &error);
+    if (error)
+        atomic_store(&p->error, error);
+    while (n < size && at + n < end && !atomic_compare_exchange_weak(&p->end, &end, at + n)) {
+    }
+}
+
+static size_t read_piece(tamis_video_input *in, uint8_t *data, size_t size)
+{
+    if (!in->seekable || size < 2 * SHARE_BYTES)
+        return read_fully(in, in->pos, data, size, &in->error);
+    struct piece p = {.in = in, .data = data, .size = size};
+    atomic_init(&p.end, size);
+    atomic_init(&p.error, 0);
+    tamis_ctx_each(in->ctx, (int64_t)((size - 1) / SHARE_BYTES + 1), read_share, &p);
+    in->error = atomic_load(&p.error);
+    return atomic_load(&p.end);
 }
 
 static size_t take(tamis_video_input *in, void *data, size_t size)
@@ -62,7 +111,7 @@ static size_t take(tamis_video_input *in, void *data, size_t size)
 size_t tamis_priv_video_input_read(tamis_video_input *in, void *data, size_t size)
 {
     size_t n = take(in, data, size);
-    size_t more = n < size ? read_fully(in, (uint8_t *)data + n, size - n) : 0;
+    size_t more = n < size && !in->error ? read_piece(in, (uint8_t *)data + n, size - n) : 0;
     in->pos += more;
     return n + more;
 }
@@ -70,10 +119,7 @@ size_t tamis_priv_video_input_read(tamis_video_input *in, void *data, size_t siz
 /* Fills the empty buffer with whatever there is. */
 static int fill(tamis_video_input *in)
 {
-    ssize_t n;
-    do
-        n = read(in->fd, in->buf, sizeof in->buf);
-    while (n < 0 && errno == EINTR);
+    ssize_t n = read_some(in, in->pos, in->buf, sizeof in->buf);
     if (n < 0)
         in->error = errno;
     in->at = 0;
@@ -87,10 +133,6 @@ uint64_t tamis_priv_video_input_skip(tamis_video_input *in, uint64_t size)
     if (in->seekable && done < size) {
         uint64_t left = in->size > in->pos ? in->size - in->pos : 0;
         uint64_t n = size - done < left ? size - done : left;
-        if (lseek(in->fd, (off_t)(in->pos + n), SEEK_SET) < 0) {
-            in->error = errno;
-            return done;
-        }
         in->pos += n;
         return done + n;
     }

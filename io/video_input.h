@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file or pipe of bare frames, read from front to back. */
+/* A file or pipe of bare frames, read from front to back; large pieces of files by the context's
+ * idle threads, since one thread copies slower than filters on a GPU take frames. */
 #ifndef TAMIS_IO_VIDEO_INPUT_H
 #define TAMIS_IO_VIDEO_INPUT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tamis/threads.h>
+
 typedef struct tamis_video_input {
+    tamis_ctx *ctx;     /* whose threads help */
     int fd;             /* -1 for none */
     int error;          /* errno of a failed read, 0 when data simply ended */
     int seekable;       /* a regular file */
@@ -16,7 +20,7 @@ typedef struct tamis_video_input {
 } tamis_video_input;
 
 /* Opens path, "-" for standard input. Returns 0 with errno set when that fails. */
-int tamis_priv_video_input_open(tamis_video_input *in, const char *path);
+int tamis_priv_video_input_open(tamis_ctx *ctx, tamis_video_input *in, const char *path);
 void tamis_priv_video_input_close(tamis_video_input *in);
 /* Reads up to size bytes; fewer at the end or after an error. */
 size_t tamis_priv_video_input_read(tamis_video_input *in, void *data, size_t size);

@@ -9,7 +9,7 @@
 
 /* Changes whenever something in this header or in tamis/video.h does: a module of another version
  * is not used. */
-#define TAMIS_VIDEO_ABI 1u
+#define TAMIS_VIDEO_ABI 2u
 
 /* Bytes of a file that probes see. */
 #define TAMIS_VIDEO_PROBE_BYTES 512

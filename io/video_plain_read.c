@@ -109,7 +109,7 @@ static tamis_status open_content(tamis_video_reader *reader, const char *path,
                                  const tamis_video_read_options *options, tamis_plain_reader *s)
 {
     tamis_video_layout layout = {.packed = 0};
-    if (!tamis_priv_video_input_open(&s->in, path))
+    if (!tamis_priv_video_input_open(reader->ctx, &s->in, path))
         return tamis_ctx_fail(reader->ctx, TAMIS_ERR_READ, "%s: cannot open: %s", reader->name,
                               strerror(errno));
     tamis_status status =
@@ -126,7 +126,7 @@ static tamis_status open_content(tamis_video_reader *reader, const char *path,
         return tamis_ctx_fail(
             reader->ctx, TAMIS_ERR_READ, "%s: a frame takes %llu bytes, and the file has %llu",
             reader->name, (unsigned long long)bytes, (unsigned long long)(s->in.size - s->in.pos));
-    tamis_priv_video_pool_open(&s->pool, reader->ctx, &layout);
+    tamis_priv_video_pool_open(&s->pool, reader->ctx, &layout, options->pinned);
     s->has_pool = 1;
     fill_info(s, &reader->info);
     status = choose_range(reader, options, s);

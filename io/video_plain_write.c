@@ -231,7 +231,7 @@ tamis_status tamis_priv_plain_video_writer_open(tamis_video_writer *writer,
     if (bytes == 0 || bytes > SIZE_MAX)
         return tamis_ctx_fail(writer->ctx, TAMIS_ERR_LIMIT, "%s: frames of %dx%d are too large",
                               writer->name, layout.format.w, layout.format.h);
-    tamis_priv_video_pool_open(&s->pool, writer->ctx, &layout);
+    tamis_priv_video_pool_open(&s->pool, writer->ctx, &layout, options->pinned);
     s->has_pool = 1;
     char pixels[32];
     snprintf(s->detail, sizeof s->detail, "%s %s", options->format,

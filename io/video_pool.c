@@ -3,12 +3,14 @@
 
 #include <stdlib.h>
 
+#include <tamis/device.h>
+
 #define ROW_BYTES ((size_t)1 << 20) /* a multiple of an image's row alignment: no gaps */
 
 void tamis_priv_video_pool_open(tamis_video_pool *pool, tamis_ctx *ctx,
-                                const tamis_video_layout *layout)
+                                const tamis_video_layout *layout, int pinned)
 {
-    *pool = (tamis_video_pool){.ctx = ctx, .layout = *layout};
+    *pool = (tamis_video_pool){.ctx = ctx, .layout = *layout, .pinned = pinned};
     pool->bytes = (size_t)tamis_priv_video_frame_bytes(layout);
     pthread_mutex_init(&pool->mutex, NULL);
 }
@@ -34,17 +36,38 @@ static void release(tamis_video_frame *frame)
     pthread_mutex_unlock(&pool->mutex);
 }
 
+static int is_pinned(tamis_video_pool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
+    int pinned = pool->pinned;
+    pthread_mutex_unlock(&pool->mutex);
+    return pinned;
+}
+
+/* When no more can be pinned the rest is ordinary memory. */
+static tamis_status make_memory(tamis_video_pool *pool, int32_t w, int32_t h, tamis_image *out)
+{
+    tamis_format bytes = {TAMIS_U8, 1, TAMIS_PACKED, TAMIS_ALPHA_NONE};
+    if (is_pinned(pool)) {
+        if (tamis_image_create_pinned(pool->ctx, bytes, w, h, out) == TAMIS_OK)
+            return TAMIS_OK;
+        pthread_mutex_lock(&pool->mutex);
+        pool->pinned = 0;
+        pthread_mutex_unlock(&pool->mutex);
+    }
+    return tamis_image_create(pool->ctx, bytes, w, h, out);
+}
+
 static tamis_plain_frame *make_frame(tamis_video_pool *pool, const char *name, tamis_status *status)
 {
     tamis_plain_frame *frame = calloc(1, sizeof *frame);
-    tamis_format bytes = {TAMIS_U8, 1, TAMIS_PACKED, TAMIS_ALPHA_NONE};
     size_t w = pool->bytes < ROW_BYTES ? pool->bytes : ROW_BYTES;
     size_t h = (pool->bytes + w - 1) / w;
     if (!frame) {
         *status = tamis_ctx_fail(pool->ctx, TAMIS_ERR_MEMORY, "%s: no memory", name);
         return NULL;
     }
-    *status = tamis_image_create(pool->ctx, bytes, (int32_t)w, (int32_t)h, &frame->memory);
+    *status = make_memory(pool, (int32_t)w, (int32_t)h, &frame->memory);
     if (*status != TAMIS_OK) {
         free(frame);
         return NULL;

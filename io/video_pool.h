@@ -25,10 +25,11 @@ typedef struct tamis_video_pool {
     size_t bytes; /* of a frame */
     pthread_mutex_t mutex;
     tamis_plain_frame *free; /* guarded by the mutex */
+    int pinned;              /* likewise; 1: memory that devices reach at full speed */
 } tamis_video_pool;
 
 void tamis_priv_video_pool_open(tamis_video_pool *pool, tamis_ctx *ctx,
-                                const tamis_video_layout *layout);
+                                const tamis_video_layout *layout, int pinned);
 /* All frames must be back. */
 void tamis_priv_video_pool_close(tamis_video_pool *pool);
 /* A frame, whose samples are anything. Errors: MEMORY, LIMIT. */

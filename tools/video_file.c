@@ -6,7 +6,7 @@
 
 #include "video_run.h"
 
-#include <tamis/estimate.h>
+#include <tamis/device.h>
 
 int tool_video_is(const tool_worker *worker, const tool_file *file)
 {
@@ -28,10 +28,17 @@ static int parse_range(const char *text, int64_t *first, int64_t *count)
     return 1;
 }
 
+/* Frames that go to a device lie where it gets them fastest, unless memory is bounded. */
+static int is_pinned(const tool *t)
+{
+    return !t->options.max_memory && strcmp(tool_device_wish(t), "cpu") != 0 &&
+           tamis_device_count(t->ctx) > 0;
+}
+
 tamis_status tool_video_read_options(tool *t, tamis_video_read_options *out)
 {
     const tool_options *o = &t->options;
-    *out = (tamis_video_read_options){.raw = o->raw, .threads = o->threads};
+    *out = (tamis_video_read_options){.raw = o->raw, .threads = o->threads, .pinned = is_pinned(t)};
     if (o->start > 0) /* NaN: not given */
         out->start = o->start;
     if (o->end > 0)
@@ -52,7 +59,8 @@ static tamis_video_write_options write_options(const tool *t, const tool_file *f
                                    .pixels = o->pix_fmt,
                                    .lossless = o->lossless,
                                    .strip = o->strip,
-                                   .threads = o->threads};
+                                   .threads = o->threads,
+                                   .pinned = is_pinned(t)};
     w.overwrite = o->overwrite || o->in_place || file->ours;
     w.format = tool_output_format(t, file->out, info->container);
     if (o->crf > 0)

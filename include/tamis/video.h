@@ -92,6 +92,8 @@ typedef struct tamis_video_read_options {
     double start, end; /* seconds; frames with start <= time < end are delivered; end 0 = all */
     int64_t first, count; /* of these, frames first .. first + count - 1; count 0 = all */
     int threads;          /* for decoding; 0 = as many as are useful */
+    int pinned;           /* 1: frames of Y4M and raw files in memory that devices copy at full
+                             speed (device.h), where there are any; for frames that go there */
 } tamis_video_read_options;
 
 typedef struct tamis_video_reader tamis_video_reader;
@@ -146,6 +148,7 @@ typedef struct tamis_video_write_options {
     int strip;          /* 1: keep nothing but the video track, its times and its color */
     int threads;        /* for encoding; 0 = as many as are useful */
     double rate;        /* frames a second, where no reader tells; 0 = 25 */
+    int pinned;         /* 1: frames to fill lie as those of tamis_video_read_options.pinned do */
 } tamis_video_write_options;
 
 /* Prepares an output of that format. With source, everything that it carries besides its frames

@@ -281,6 +281,35 @@ static void damage_is_told(void **state)
     free(file.data);
 }
 
+/* Large frames are read by several threads; where devices are not, pinned frames are ordinary. */
+static void large_frames_come_back_the_same(void **state)
+{
+    (void)state;
+    enum { W = 2048, H = 1100 };
+    static const size_t lost[] = {1, 1 << 20, (5 << 19) + 3, W * H * 3 / 2};
+    const tamis_video_read_options read = {.pinned = 1};
+    const tamis_video_write_options write = {.pinned = 1, .overwrite = 1};
+    io_bytes file = make_file(&kinds[1], W, H, 3, "");
+    tamis_video_reader *reader;
+    io_remove_all();
+    io_store(io_path("in.y4m"), file.data, file.size);
+    assert_ok(tamis_video_reader_open(io_ctx, io_path("in.y4m"), &read, &reader));
+    assert_int_equal(copy_video(reader, io_path("out.y4m"), &write), 3);
+    tamis_video_reader_close(&reader);
+    io_bytes out = io_load(io_path("out.y4m"));
+    assert_int_equal(out.size, file.size);
+    assert_memory_equal(out.data, file.data, file.size);
+    free(out.data);
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
+        char text[256];
+        io_store(io_path("cut.y4m"), file.data, file.size - lost[i]);
+        assert_int_equal(read_all(io_path("cut.y4m"), text, sizeof text), 2);
+        assert_string_equal(text, "the file ends in the middle of frame 2");
+    }
+    free(file.data);
+    assert_int_equal(io_bytes_held(), 0);
+}
+
 static void frames_are_chosen(void **state)
 {
     (void)state;
@@ -469,6 +498,7 @@ int main(void)
         cmocka_unit_test(parts_have_their_sizes),
         cmocka_unit_test(bad_headers_are_named),
         cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(large_frames_come_back_the_same),
         cmocka_unit_test(frames_are_chosen),
         cmocka_unit_test(raw_frames_come_back_the_same),
         cmocka_unit_test(videos_are_told_by_content),
