@@ -36,6 +36,10 @@ python: ## build the Python package and test it in a virtual environment (build/
 	$(MAKE) configure CUDA=OFF
 	sh scripts/python.sh $(BUILD)
 
+wheel: ## build a wheel of the Python package for other machines into build-wheel/dist
+	sh scripts/setup.sh python
+	sh scripts/wheel.sh build-wheel TAMIS_CUDA=$(CUDA)
+
 bench: all ## time tamis beside its peers (see bench/README.md)
 	sh bench/peers/setup.sh $(BUILD)
 	bench/peers/run.py --build $(BUILD) --quick
@@ -66,4 +70,4 @@ help: ## list these targets
 # With make -j, too, what is missing is installed before anything is built.
 .NOTPARALLEL:
 
-.PHONY: all configure setup demo test python bench docs format fuzz install deb clean help
+.PHONY: all configure setup demo test python wheel bench docs format fuzz install deb clean help

@@ -13,8 +13,8 @@ image
     Anything that is an array: height x width, or height x width x channels with at most 4 channels,
     of type uint8, uint16, int16, float16 or float32. Axes before these are a batch, whose pictures
     are filtered together: N x H x W x C. Strided, reversed and planar views are read where they
-    are; only what cannot be described (such as every other column) is copied first. Arrays of CuPy
-    and PyTorch in a GPU's memory are filtered there, and the result stays there.
+    are; only what cannot be described (such as every other column) is copied first. Arrays of CuPy,
+    PyTorch and JAX in a GPU's memory are filtered there, and the result stays there.
 out
     An array for the result, which is then returned; it must not share memory with the image.
 channel_axis

@@ -73,15 +73,22 @@ def result_shape(view, key):
     return tuple(shape), _NONE_CODE if axis is None else axis
 
 
+def memory_order(shape, axis, key):
+    """Shape of memory for a result of that key, which the library can write, and the axis of its
+    channels: moved to where the result has it, that is an array of the result's shape."""
+    last = len(shape) - 1
+    if axis < 0 or key[1] == 1 or (axis == last) == (key[2] == 0):
+        return shape, axis
+    if axis == last:
+        return (key[1],) + shape[:last], 0
+    return shape[:axis] + shape[axis + 1:] + (key[1],), last
+
+
 def _empty(shape, axis, key):
     """An array for a result of that key, whose memory the library can write."""
-    if key[2] == 1 and axis >= 0:  # planar: channels apart, wherever their axis is
-        planes = numpy.empty((key[1],) + shape[:axis] + shape[axis + 1:], DTYPES[key[0]])
-        return numpy.moveaxis(planes, 0, axis)
-    if axis >= 0 and axis != len(shape) - 1:
-        pixels = numpy.empty(shape[:axis] + shape[axis + 1:] + (key[1],), DTYPES[key[0]])
-        return numpy.moveaxis(pixels, -1, axis)
-    return numpy.empty(shape, DTYPES[key[0]])
+    inside, channels = memory_order(shape, axis, key)
+    array = numpy.empty(inside, DTYPES[key[0]])
+    return array if channels == axis else numpy.moveaxis(array, channels, axis)
 
 
 def _check_out(out, shape, key):

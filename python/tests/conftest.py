@@ -40,3 +40,11 @@ def command():
 def library():
     """Path of libtamis.so."""
     return built("libtamis.so")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """What tests have measured and recorded as "figure"."""
+    for report in terminalreporter.getreports("passed"):
+        for name, text in report.user_properties:
+            if name == "figure" and report.when == "call":
+                terminalreporter.write_line(text)

@@ -3,6 +3,7 @@
 themselves that they lie on it, by either protocol."""
 import ctypes
 
+import fake_cupy
 import numpy
 import tamis
 from conftest import DTYPES, picture, same
@@ -70,6 +71,39 @@ def guides(a):
             raise AssertionError("no error of a guide: " + words)
 
 
+def refused(call, error, words=""):
+    try:
+        call()
+    except error as e:
+        assert words in str(e), e
+    else:
+        raise AssertionError("no %s" % error)
+
+
+def results():
+    """Of a library that makes arrays: they are where and as the picture is, copies live long
+    enough, and no other memory is touched."""
+    fake_cupy.install()
+    import cupy
+    a = picture((6, 33, 47, 3), "uint16")
+    views = ((lambda v: v, "auto"), (lambda v: v[:, ::-1], "auto"),
+             (lambda v: v[:, :, ::2], "auto"),
+             (lambda v: v.transpose(0, 3, 1, 2), 1), (lambda v: v[0].transpose(2, 0, 1), 0),
+             (lambda v: v[..., 1], None), (lambda v: v[0, :, ::2].transpose(1, 0, 2), -1))
+    for view, axis in views:
+        for chain in ("median", "color=to=gray", "box=border=valid"):
+            p = tamis.Pipeline(chain)
+            got = p(view(cupy.asarray(a)), channel_axis=axis) if axis is not None or (
+                chain != "color=to=gray") else None
+            if got is not None:
+                assert type(got) is cupy.ndarray
+                assert same(got.host, p(view(a), channel_axis=axis)), (chain, axis)
+    planes = cupy.asarray(a[0].transpose(2, 0, 1).copy())
+    assert tamis.median(planes, channel_axis=0).host.flags.c_contiguous
+    refused(lambda: tamis.median(planes, channel_axis=0, out=a[0]), ValueError, "host memory")
+    refused(lambda: tamis.nlmeans(cupy.asarray(a), h="auto"), ValueError, "resolve")
+
+
 def main():
     assert len(tamis.devices()) == 1 and tamis.why_no_devices() == ""
     for dtype in DTYPES:
@@ -91,6 +125,7 @@ def main():
     tamis.median(Interface(a[0], 1), out=Interface(out[0], 1))
     assert same(out[0], tamis.median(a[0]))
     guides(a[0])
+    results()
     for call, error in ((lambda: p(Interface(a), channel_axis=None), TypeError),
                         (lambda: tamis.median(Interface(a[0, :, ::-1]), out=Interface(out[0])),
                          ValueError),

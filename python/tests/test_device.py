@@ -7,12 +7,26 @@ import sys
 import pytest
 
 
-def test_emulated():
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def emulated(*arguments):
+    """Output of a script that finds an emulated device."""
     module = os.environ.get("TAMIS_EMULATED")
     if not module or not os.path.exists(module):
         pytest.skip("TAMIS_EMULATED names no module")
-    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "on_device.py")
-    run = subprocess.run([sys.executable, "-B", script], stdout=subprocess.PIPE,
+    run = subprocess.run([sys.executable, "-B", *arguments], stdout=subprocess.PIPE, cwd=HERE,
                          stderr=subprocess.STDOUT, text=True,
                          env={**os.environ, "TAMIS_CUDA_MODULE": module})
-    assert run.returncode == 0 and run.stdout.endswith("done\n"), run.stdout
+    assert run.returncode == 0, run.stdout
+    return run.stdout
+
+
+def test_emulated():
+    assert emulated("on_device.py").endswith("done\n")
+
+
+def test_the_tests_for_gpus():
+    """Those that take no minutes without a GPU."""
+    said = emulated("test_gpu.py", "-k", "cupy and (out or strides or gaussian)")
+    assert "3 passed" in said, said
