@@ -12,11 +12,12 @@
 #     sanitize.txt  memcheck, racecheck and initcheck on small samples
 #     tamis.json, peers.json, table.md   times; the table is for bench/RESULTS.md
 #
-# Environment: BUILD (folder, build-gpu), SAMPLES (of check, 2000), LIMIT (seconds in all, 470),
-# JOBS (processes at once), FILTERS (names, all), QUICK=1 (the most telling rows).
+# Environment: BUILD (folder, build-gpu), BUILT (a folder with these programs built elsewhere: what is
+# missing there is built), SAMPLES (of check, 2000), LIMIT (seconds in all, 470), JOBS (processes at
+# once), FILTERS (names, all), QUICK=1 (the most telling rows).
 # The status is 1 when a check or a sanitizer failed.
 set -uo pipefail
-[ $# -ge 1 ] || { sed -n '3,18s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,19s/^# \{0,1\}//p' "$0"; exit 2; }
 mkdir -p "$1" && out=$(cd "$1" && pwd)
 shift
 stages=${*:-check sanitize bench peers}
@@ -49,11 +50,23 @@ configure() {
     return 1
 }
 
+built() { # program: it came along
+    [ -n "${BUILT:-}" ] && [ -x "$BUILT/$1" ]
+}
+
 build_all() {
-    local targets="check tamis tamis_cuda gpu_bench"
+    local targets="" program
+    for program in check tamis tamis_cuda.so gpu_bench; do
+        built $program || targets="$targets ${program%.so}"
+    done
     configure || return 1
     ninja -C "$build" -t query npp_bench >/dev/null 2>&1 && targets="$targets npp_bench"
-    timeout "$(left 300)" ninja -C "$build" -j "$jobs" $targets >"$work/build.txt" 2>&1
+    [ -z "$targets" ] ||
+        timeout "$(left 300)" ninja -C "$build" -j "$jobs" $targets >"$work/build.txt" 2>&1
+}
+
+place() { # program, where it is built: where it is
+    if built "$1"; then echo "$BUILT/$1"; else echo "$build/$2"; fi
 }
 
 if ! build_all; then
@@ -64,10 +77,10 @@ fi
 say "build: ok, $SECONDS s"
 grep -E 'warning' "$work/build.txt" | head -n 20 | tee -a "$out/summary.txt"
 
-TAMIS_CUDA_MODULE=$(cd "$build" && pwd)/tamis_cuda.so
+TAMIS_CUDA_MODULE=$(realpath "$(place tamis_cuda.so tamis_cuda.so)")
 export TAMIS_CUDA_MODULE
 filters=${FILTERS:-$(sed -n 's/^TAMIS_CUDA_KERNELS(\([a-z0-9_]*\)).*/\1/p' filters/*/*.cu | sort -u)}
-check=$build/tests/check
+check=$(place check tests/check)
 export check work
 
 # ---- check: every kernel row against the C reference
@@ -151,7 +164,7 @@ timed() { # name, seconds, command...: its output goes to the summary
 }
 
 run_bench() {
-    timed "gpu_bench" 150 "$build/gpu_bench" $quick --json "$out/tamis.json"
+    timed "gpu_bench" 150 "$(place gpu_bench gpu_bench)" $quick --json "$out/tamis.json"
 }
 
 run_peers() {

@@ -165,8 +165,16 @@ inline void add_geometry(Rows &r)
 
 inline void add_uses(Rows &r)
 {
-    r.add("chain of 4", "nlmeans=h=6:search=5:patch=3,unsharp,gaussian,sobel", 0, true);
+    static const char *const of_4 = "nlmeans=h=6:search=5:patch=3,unsharp,gaussian,sobel";
+    static const char *const of_3 = "median=ksize=3,gaussian,sobel";
+    r.add("chain of 4", of_4, 0, true);
     r.list.back().kind = Kind::Chain;
+    r.add("chain of 4 4K", of_4, 0);
+    r.sized(UHD_W, UHD_H).kind = Kind::Chain;
+    r.add("chain of 3", of_3, 0);
+    r.list.back().kind = Kind::Chain;
+    r.add("chain of 3 4K", of_3, 0);
+    r.sized(UHD_W, UHD_H).kind = Kind::Chain;
     for (int k : {3, 5, 31}) {
         r.add("gaussian " + std::to_string(k) + " 1024, graph",
               "gaussian=ksize=" + std::to_string(k), 0, k == 5);
