@@ -124,7 +124,7 @@ static PyObject *chain_resolve(PyObject *self, PyObject *args)
         return NULL;
     core_chain chosen = {.context = c->context};
     core_begin();
-    if (core_watch_begin(&watch, &options))
+    if (core_watch_begin(&watch, &options, NULL))
         return NULL;
     tamis_status status =
         tamis_graph_resolve(ctx, c->graph, &picture->first, &options, &chosen.graph);

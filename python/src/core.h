@@ -96,11 +96,13 @@ extern PyType_Spec core_plan_spec;
 typedef struct core_watch {
     int cancel;
     int64_t next; /* when to look again, in nanoseconds */
+    int *running;
     PyThreadState *state;
 } core_watch;
-/* Returns -1 with an exception set in a signal's handler that runs inside of another run, which
- * holds what this one would wait for. */
-int core_watch_begin(core_watch *watch, tamis_run_options *options);
+/* Counts the run in *running until its end, unless that is NULL. Returns -1 with an exception set
+ * in a signal's handler that runs inside of another run, which holds what this one would wait for.
+ */
+int core_watch_begin(core_watch *watch, tamis_run_options *options, int *running);
 /* Returns -1 when an exception was raised meanwhile. */
 int core_watch_end(core_watch *watch);
 

@@ -3,10 +3,12 @@
 #include "core.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct core_plan {
     PyObject_HEAD core_context *context;
     tamis_plan *plan;
+    int running; /* runs, counted while the interpreter's lock is held */
 } core_plan;
 
 static int plan_init(PyObject *self, PyObject *args, PyObject *kwargs)
@@ -99,6 +101,21 @@ static PyObject *plan_bytes(PyObject *self, void *unused)
     return PyLong_FromSize_t(tamis_plan_bytes(((core_plan *)self)->plan));
 }
 
+static PyObject *plan_running(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(((core_plan *)self)->running);
+}
+
+/* On the CPU a plan has memory for as many runs as its context has threads. */
+static PyObject *plan_is_full(PyObject *self, void *unused)
+{
+    const core_plan *p = (core_plan *)self;
+    (void)unused;
+    return PyBool_FromLong(p->running >= tamis_ctx_threads(p->context->ctx) &&
+                           !strcmp(tamis_plan_device(p->plan), "cpu"));
+}
+
 static PyObject *plan_explain(PyObject *self, PyObject *unused)
 {
     const tamis_plan *plan = ((core_plan *)self)->plan;
@@ -176,7 +193,7 @@ static PyObject *run_watched(core_plan *p, run *r)
 {
     core_watch watch;
     core_begin();
-    if (core_watch_begin(&watch, &r->options))
+    if (core_watch_begin(&watch, &r->options, &p->running))
         return NULL;
     tamis_status status = run_all(r);
     if (core_watch_end(&watch) || core_end(p->context->ctx, status))
@@ -246,6 +263,8 @@ static PyGetSetDef getters[] = {
     {"halo", plan_halo, NULL, "(left, right, top, bottom), or None: everything.", NULL},
     {"frames", plan_frames, NULL, "Frames before and after that may be read.", NULL},
     {"device", plan_device, NULL, "Where it runs.", NULL},
+    {"running", plan_running, NULL, "Runs at this moment.", NULL},
+    {"full", plan_is_full, NULL, "Whether another run would wait for one of these.", NULL},
     {"bytes", plan_bytes, NULL, "Memory it holds.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 

@@ -31,7 +31,7 @@ static void look(void *user, int64_t done, int64_t total)
     watch->next = now() + EVERY_NS;
 }
 
-int core_watch_begin(core_watch *watch, tamis_run_options *options)
+int core_watch_begin(core_watch *watch, tamis_run_options *options, int *running)
 {
     if (inside) {
         PyErr_SetString(PyExc_RuntimeError,
@@ -40,6 +40,9 @@ int core_watch_begin(core_watch *watch, tamis_run_options *options)
         return -1;
     }
     inside = 1;
+    watch->running = running;
+    if (running)
+        (*running)++;
     watch->cancel = 0;
     watch->next = now() + EVERY_NS;
     options->progress = look;
@@ -53,5 +56,7 @@ int core_watch_end(core_watch *watch)
 {
     PyEval_RestoreThread(watch->state);
     inside = 0;
+    if (watch->running)
+        (*watch->running)--;
     return PyErr_Occurred() ? -1 : 0;
 }

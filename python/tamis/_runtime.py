@@ -11,6 +11,7 @@ _plans = {}  # (chain, device, threads, format and size, ...) -> Plan, oldest fi
 _open = {}  # chain -> whether something has to be chosen
 _plan_bytes = 0
 _default_threads = 0
+_cpus = os.cpu_count() or 1
 
 # Plans that stay: as many, and as much memory.
 MAX_PLANS = 64
@@ -61,9 +62,29 @@ def plan(chain, device, threads, key, guide=None, whole_bytes=0):
     where = (chain, device, threads, key, guide, whole_bytes)
     found = _plans.get(where)
     if found is None:
-        found = _core.Plan(_core.Chain(context(device, threads), chain), key, guide, whole_bytes)
-        _keep(where, found)
+        return _make(where)
+    return _other(where, found) if found.full else found
+
+
+def _other(where, found):
+    """Another plan of that kind, so that callers with threads of their own need not wait for each
+    other where there are CPUs for them; or the one that fewest wait for."""
+    for i in range(1, _cpus // context(where[1], where[2]).threads):
+        other = _plans.get(where + (i,))
+        if other is None:
+            return _make(where, i)
+        if not other.full:
+            return other
+        if other.running < found.running:
+            found = other
     return found
+
+
+def _make(where, number=0):
+    chain, device, threads, key, guide, whole_bytes = where
+    made = _core.Plan(_core.Chain(context(device, threads), chain), key, guide, whole_bytes)
+    _keep(where + (number,) if number else where, made)
+    return made
 
 
 def _keep(where, made):
