@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Calls per second from several threads of Python at once, each with threads=1, and of what is known
-to scale as far as the machine does: SHA-256 of a megabyte. Prints a table in Markdown.
+"""Calls per second from several threads of Python at once, each with threads=1, and of what scales
+as far as the machine does: SHA-256 of a megabyte. Prints a table in Markdown.
 
     PYTHONPATH=build/python python bench/python/callers.py [THREADS...]
 
