@@ -8,12 +8,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "wait.h"
+
 #define WINDOW_BYTES   ((size_t)64 << 10)
 #define PIECE_BYTES    ((size_t)1 << 20)
 #define PIPE_MAX_BYTES ((uint64_t)1 << 38)
 
 static tamis_status fail_errno(tamis_source *source, const char *what)
 {
+    if (errno == ECANCELED)
+        return tamis_ctx_fail(source->ctx, TAMIS_ERR_CANCELED, "%s: canceled", source->name);
     return tamis_ctx_fail(source->ctx, TAMIS_ERR_READ, "%s: %s: %s", source->name, what,
                           strerror(errno));
 }
@@ -24,7 +28,8 @@ static size_t read_fully(tamis_source *source, void *buf, size_t size, uint64_t 
     size_t done = 0;
     while (done < size) {
         char *p = (char *)buf + done;
-        ssize_t n = source->is_pipe ? read(source->fd, p, size - done)
+        tamis_waiting waiting = {source->ctx, NULL};
+        ssize_t n = source->is_pipe ? tamis_priv_wait_read(&waiting, source->fd, 0, p, size - done)
                                     : pread(source->fd, p, size - done, (off_t)(offset + done));
         if (n < 0 && errno == EINTR)
             continue;
@@ -79,8 +84,7 @@ tamis_status tamis_priv_source_load(tamis_source *source, uint64_t max)
 static tamis_status open_whole(tamis_source *source, const char *path)
 {
     int is_stdin = strcmp(path, "-") == 0;
-    source->fd =
-        is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
+    source->fd = tamis_priv_wait_open(path);
     struct stat st;
     if (source->fd < 0 || fstat(source->fd, &st) != 0)
         return fail_errno(source, "cannot open");

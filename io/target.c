@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "temp_name.h"
+#include "wait.h"
 
 static tamis_status fail_errno(const tamis_writer *writer, const char *what)
 {
@@ -147,6 +148,15 @@ static tamis_status open_beside(tamis_writer *writer, const struct stat *old)
     return open_sink(writer, fd);
 }
 
+static tamis_status open_place(tamis_writer *writer, const char *path)
+{
+    tamis_waiting waiting = {writer->ctx, NULL};
+    int fd = tamis_priv_wait_open_output(&waiting, path);
+    if (fd < 0 && errno == ECANCELED)
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_CANCELED, "canceled");
+    return open_stream(writer, fd);
+}
+
 tamis_status tamis_priv_target_open(tamis_writer *writer, const char *path)
 {
     if (strcmp(path, "-") == 0)
@@ -158,7 +168,7 @@ tamis_status tamis_priv_target_open(tamis_writer *writer, const char *path)
         return fail_errno(writer, "cannot write");
     }
     if (exists && !S_ISREG(st.st_mode))
-        return open_stream(writer, open(path, O_WRONLY | O_CLOEXEC));
+        return open_place(writer, path);
     if (exists && !writer->overwrite)
         return tamis_priv_writer_fail(writer, TAMIS_ERR_WRITE, "the file exists already");
     if (exists && access(path, W_OK) != 0)

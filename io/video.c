@@ -19,12 +19,12 @@ static char *copy_text(const char *text)
 
 /* Y4M by its first bytes; what cannot be looked at by its name, and standard input, too, since
  * whoever pipes something else has a container that the module asks for by seeking. */
-static int is_plain(const char *path, const tamis_video_read_options *options)
+static int is_plain(tamis_ctx *ctx, const char *path, const tamis_video_read_options *options)
 {
     uint8_t head[TAMIS_VIDEO_PROBE_BYTES];
     if (options->raw)
         return 1;
-    size_t n = tamis_priv_video_peek(path, head, sizeof head);
+    size_t n = tamis_priv_video_peek(ctx, path, head, sizeof head);
     size_t magic = strlen(TAMIS_Y4M_MAGIC);
     if (n == 0) {
         char *extension = tamis_priv_extension(path);
@@ -57,7 +57,7 @@ static tamis_status open_reader(tamis_video_reader *reader, const char *path,
     tamis_status status = check_read_options(reader->ctx, reader->name, options);
     if (status != TAMIS_OK)
         return status;
-    if (is_plain(path, options))
+    if (is_plain(reader->ctx, path, options))
         return tamis_priv_plain_video_reader_open(reader, path, options);
     const tamis_video_module *module = tamis_priv_video_module(why, sizeof why);
     if (module)
@@ -106,6 +106,12 @@ tamis_status tamis_video_reader_next(tamis_video_reader *reader, tamis_video_fra
 const char *tamis_video_reader_damage(const tamis_video_reader *reader)
 {
     return reader && reader->ops->damage ? reader->ops->damage(reader) : "";
+}
+
+void tamis_video_reader_cancel(tamis_video_reader *reader)
+{
+    if (reader)
+        __atomic_store_n(&reader->stop, 1, __ATOMIC_RELAXED);
 }
 
 void tamis_video_reader_close(tamis_video_reader **reader)

@@ -11,14 +11,14 @@
 /* What a thread reads of a large piece. */
 #define SHARE_BYTES ((size_t)1 << 20)
 
-int tamis_priv_video_input_open(tamis_ctx *ctx, tamis_video_input *in, const char *path)
+int tamis_priv_video_input_open(tamis_waiting waiting, tamis_video_input *in, const char *path)
 {
     struct stat st;
     int is_stdin = strcmp(path, "-") == 0;
-    in->ctx = ctx;
+    in->waiting = waiting;
     in->error = 0;
     in->pos = in->at = in->used = 0;
-    in->fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
+    in->fd = tamis_priv_wait_open(path);
     if (in->fd < 0 || fstat(in->fd, &st) != 0)
         return 0;
     if (S_ISDIR(st.st_mode)) {
@@ -42,8 +42,10 @@ void tamis_priv_video_input_close(tamis_video_input *in)
 static ssize_t read_some(const tamis_video_input *in, uint64_t pos, void *data, size_t size)
 {
     ssize_t n;
+    if (!in->seekable)
+        return tamis_priv_wait_read(&in->waiting, in->fd, 0, data, size);
     do
-        n = in->seekable ? pread(in->fd, data, size, (off_t)pos) : read(in->fd, data, size);
+        n = pread(in->fd, data, size, (off_t)pos);
     while (n < 0 && errno == EINTR);
     return n;
 }
@@ -93,7 +95,7 @@ static size_t read_piece(tamis_video_input *in, uint8_t *data, size_t size)
     struct piece p = {.in = in, .data = data, .size = size};
     atomic_init(&p.end, size);
     atomic_init(&p.error, 0);
-    tamis_ctx_each(in->ctx, (int64_t)((size - 1) / SHARE_BYTES + 1), read_share, &p);
+    tamis_ctx_each(in->waiting.ctx, (int64_t)((size - 1) / SHARE_BYTES + 1), read_share, &p);
     in->error = atomic_load(&p.error);
     return atomic_load(&p.end);
 }

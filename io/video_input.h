@@ -9,18 +9,20 @@
 
 #include <tamis/threads.h>
 
+#include "wait.h"
+
 typedef struct tamis_video_input {
-    tamis_ctx *ctx;     /* whose threads help */
-    int fd;             /* -1 for none */
-    int error;          /* errno of a failed read, 0 when data simply ended */
-    int seekable;       /* a regular file */
-    uint64_t size, pos; /* of the file, where seekable; of the next byte */
-    size_t at, used;    /* of what lies in buf */
+    tamis_waiting waiting; /* its context's threads help */
+    int fd;                /* -1 for none */
+    int error;             /* errno of a failed read (ECANCELED, too), 0 when data simply ended */
+    int seekable;          /* a regular file */
+    uint64_t size, pos;    /* of the file, where seekable; of the next byte */
+    size_t at, used;       /* of what lies in buf */
     uint8_t buf[4096];
 } tamis_video_input;
 
 /* Opens path, "-" for standard input. Returns 0 with errno set when that fails. */
-int tamis_priv_video_input_open(tamis_ctx *ctx, tamis_video_input *in, const char *path);
+int tamis_priv_video_input_open(tamis_waiting waiting, tamis_video_input *in, const char *path);
 void tamis_priv_video_input_close(tamis_video_input *in);
 /* Reads up to size bytes; fewer at the end or after an error. */
 size_t tamis_priv_video_input_read(tamis_video_input *in, void *data, size_t size);

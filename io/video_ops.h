@@ -25,6 +25,7 @@ struct tamis_video_reader {
     tamis_ctx *ctx;
     char *name; /* for messages: the path, or "standard input" */
     tamis_video_info info;
+    int stop;    /* 1: tamis_video_reader_cancel() was called; atomic */
     void *state; /* of the ops; that of readers of our own is known by the ops' address */
 };
 

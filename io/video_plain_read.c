@@ -21,6 +21,8 @@ static tamis_status read_header(tamis_video_reader *reader, tamis_plain_reader *
     char problem[160];
     size_t magic = strlen(TAMIS_Y4M_MAGIC);
     int n = tamis_priv_video_input_line(&s->in, s->line, sizeof s->line);
+    if (s->in.error == ECANCELED)
+        return tamis_ctx_fail(reader->ctx, TAMIS_ERR_CANCELED, "%s: canceled", reader->name);
     if (s->in.error)
         return tamis_ctx_fail(reader->ctx, TAMIS_ERR_READ, "%s: cannot read: %s", reader->name,
                               strerror(s->in.error));
@@ -109,7 +111,8 @@ static tamis_status open_content(tamis_video_reader *reader, const char *path,
                                  const tamis_video_read_options *options, tamis_plain_reader *s)
 {
     tamis_video_layout layout = {.packed = 0};
-    if (!tamis_priv_video_input_open(reader->ctx, &s->in, path))
+    tamis_waiting waiting = {reader->ctx, &reader->stop};
+    if (!tamis_priv_video_input_open(waiting, &s->in, path))
         return tamis_ctx_fail(reader->ctx, TAMIS_ERR_READ, "%s: cannot open: %s", reader->name,
                               strerror(errno));
     tamis_status status =
@@ -221,7 +224,7 @@ static int read_frame(tamis_plain_reader *s, tamis_plain_frame *own)
     return 1;
 }
 
-static tamis_status plain_next(tamis_video_reader *reader, tamis_video_frame *frame)
+static tamis_status next_frame(tamis_video_reader *reader, tamis_video_frame *frame)
 {
     tamis_plain_reader *s = reader->state;
     while (!s->ended && s->next < s->first && s->next < s->end && skip_frame(s)) {
@@ -237,6 +240,15 @@ static tamis_status plain_next(tamis_video_reader *reader, tamis_video_frame *fr
     if (!read_frame(s, frame->owner))
         tamis_video_frame_release(frame);
     return TAMIS_OK;
+}
+
+static tamis_status plain_next(tamis_video_reader *reader, tamis_video_frame *frame)
+{
+    tamis_plain_reader *s = reader->state;
+    tamis_status status = next_frame(reader, frame);
+    if (status == TAMIS_OK && s->in.error == ECANCELED)
+        return tamis_ctx_fail(reader->ctx, TAMIS_ERR_CANCELED, "%s: canceled", reader->name);
+    return status;
 }
 
 static const char *plain_damage(const tamis_video_reader *reader)

@@ -88,15 +88,17 @@ static int open_pair(int pair[2])
 
 /* Copies what waits in a pipe without taking it. Programs write headers at once, but nothing keeps
  * a pipe from giving a byte or two first. */
-static size_t peek_pipe(int fd, uint8_t *head, size_t size)
+static size_t peek_pipe(tamis_ctx *ctx, int fd, uint8_t *head, size_t size)
 {
-    enum { ENOUGH = 16, TRIES = 2000 };
+    enum { ENOUGH = 16, TRIES = 2000, LOOK_MS = 100 };
     struct timespec wait = {0, 1000000};
     ssize_t n = 0;
     for (int i = 0; i < TRIES; i++) {
         int pair[2];
         struct pollfd state = {fd, POLLIN, 0};
-        if (poll(&state, 1, -1) < 0 && errno != EINTR)
+        while (!tamis_ctx_canceled(ctx) && poll(&state, 1, LOOK_MS) <= 0) {
+        }
+        if (tamis_ctx_canceled(ctx))
             return 0;
         if (!open_pair(pair))
             return 0;
@@ -113,8 +115,9 @@ static size_t peek_pipe(int fd, uint8_t *head, size_t size)
     return n > 0 ? (size_t)n : 0;
 }
 #else
-static size_t peek_pipe(int fd, uint8_t *head, size_t size)
+static size_t peek_pipe(tamis_ctx *ctx, int fd, uint8_t *head, size_t size)
 {
+    (void)ctx;
     (void)fd;
     (void)head;
     (void)size;
@@ -122,13 +125,13 @@ static size_t peek_pipe(int fd, uint8_t *head, size_t size)
 }
 #endif
 
-static size_t peek(int fd, uint8_t *head, size_t size)
+static size_t peek(tamis_ctx *ctx, int fd, uint8_t *head, size_t size)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
         return 0;
     if (S_ISFIFO(st.st_mode))
-        return peek_pipe(fd, head, size);
+        return peek_pipe(ctx, fd, head, size);
     if (!S_ISREG(st.st_mode))
         return 0;
     off_t at = lseek(fd, 0, SEEK_CUR);
@@ -136,10 +139,10 @@ static size_t peek(int fd, uint8_t *head, size_t size)
     return n > 0 ? (size_t)n : 0;
 }
 
-size_t tamis_priv_video_peek(const char *path, uint8_t *head, size_t size)
+size_t tamis_priv_video_peek(tamis_ctx *ctx, const char *path, uint8_t *head, size_t size)
 {
     if (strcmp(path, "-") == 0)
-        return peek(STDIN_FILENO, head, size);
+        return peek(ctx, STDIN_FILENO, head, size);
     struct stat st;
     /* Whoever opens a named pipe and leaves ends its writer. */
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
@@ -147,7 +150,7 @@ size_t tamis_priv_video_peek(const char *path, uint8_t *head, size_t size)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return 0;
-    size_t n = peek(fd, head, size);
+    size_t n = peek(ctx, fd, head, size);
     close(fd);
     return n;
 }
@@ -162,7 +165,6 @@ static int is_named_pipe(const char *path)
 int tamis_video_probe(tamis_ctx *ctx, const char *path)
 {
     uint8_t head[TAMIS_VIDEO_PROBE_BYTES];
-    (void)ctx;
     if (!path)
         return 0;
     if (is_named_pipe(path)) {
@@ -171,6 +173,6 @@ int tamis_video_probe(tamis_ctx *ctx, const char *path)
         free(extension);
         return is;
     }
-    size_t n = tamis_priv_video_peek(path, head, sizeof head);
+    size_t n = tamis_priv_video_peek(ctx, path, head, sizeof head);
     return tamis_priv_video_is(head, n);
 }

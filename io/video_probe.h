@@ -7,7 +7,7 @@
 
 /* Up to size of the first bytes of a file, or of what standard input gives next, which keeps them;
  * returns how many. */
-size_t tamis_priv_video_peek(const char *path, uint8_t *head, size_t size);
+size_t tamis_priv_video_peek(tamis_ctx *ctx, const char *path, uint8_t *head, size_t size);
 /* Whether a file that begins so is a video. */
 int tamis_priv_video_is(const uint8_t *head, size_t size);
 

@@ -58,6 +58,7 @@ int tool_context_make(tool *t, int threads, tamis_ctx **out)
                                  .device = tool_device_wish(t),
                                  .log = on_log,
                                  .log_user = t,
+                                 .cancel = tool_cancel_flag(),
                                  .max_bytes = t->options.max_memory};
     t->error[0] = '\0';
     tamis_status status = tamis_ctx_create(&options, out);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "video_queue.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 void tool_frame_free(tool_frame *frame)
 {
@@ -18,7 +20,11 @@ void tool_queue_open(tool_queue *queue)
 {
     *queue = (tool_queue){.first = 0};
     pthread_mutex_init(&queue->mutex, NULL);
-    pthread_cond_init(&queue->changed, NULL);
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&queue->changed, &clock);
+    pthread_condattr_destroy(&clock);
 }
 
 void tool_queue_free(tool_queue *queue)
@@ -48,11 +54,32 @@ int tool_queue_push(tool_queue *queue, tool_frame *frame)
     return wanted;
 }
 
+static int is_settled(const tool_queue *queue)
+{
+    return queue->count > 0 || queue->ended || queue->closed;
+}
+
+int tool_queue_wait(tool_queue *queue, int ms)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_nsec += (long)ms * 1000000;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&queue->mutex);
+    int late = 0;
+    while (!is_settled(queue) && !late)
+        late = pthread_cond_timedwait(&queue->changed, &queue->mutex, &end) == ETIMEDOUT;
+    int settled = is_settled(queue);
+    pthread_mutex_unlock(&queue->mutex);
+    return settled;
+}
+
 tool_frame *tool_queue_pop(tool_queue *queue)
 {
     tool_frame *frame = NULL;
     pthread_mutex_lock(&queue->mutex);
-    while (queue->count == 0 && !queue->ended && !queue->closed)
+    while (!is_settled(queue))
         pthread_cond_wait(&queue->changed, &queue->mutex);
     if (queue->count > 0 && !queue->closed) {
         frame = queue->items[queue->first];

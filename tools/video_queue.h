@@ -34,6 +34,8 @@ void tool_queue_free(tool_queue *queue);
 int tool_queue_push(tool_queue *queue, tool_frame *frame);
 /* Waits for a frame; NULL at the end, or when nothing more is wanted. */
 tool_frame *tool_queue_pop(tool_queue *queue);
+/* Waits for as long until popping would not: whether it would not. */
+int tool_queue_wait(tool_queue *queue, int ms);
 void tool_queue_end(tool_queue *queue);
 void tool_queue_close(tool_queue *queue);
 

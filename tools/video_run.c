@@ -63,6 +63,14 @@ static void *read_frames(void *arg)
     return NULL;
 }
 
+/* No more frames are wanted by anybody, however long the next one would take to come. */
+static void stop(run *r)
+{
+    tamis_video_reader_cancel(r->reader);
+    tool_queue_close(&r->in);
+    tool_queue_close(&r->out);
+}
+
 /* What is left to do to a frame that was filtered. */
 static tamis_status complete(run *r, tool_frame *frame)
 {
@@ -94,7 +102,7 @@ static void *write_frames(void *arg)
         h->seconds += tool_now() - start;
         tool_frame_free(frame);
         if (h->status) {
-            tool_queue_close(&r->out);
+            stop(r);
             break;
         }
         tool_share_step(r->worker->share, ++r->frames, r->total);
@@ -259,6 +267,19 @@ static tamis_status drain(run *r, int most)
     return status;
 }
 
+/* Where frames come slowly, results do not wait for the next one. */
+static tamis_status next_frame(run *r, tool_frame **out)
+{
+    enum { LOOK_MS = 5 };
+    tamis_status status = TAMIS_OK;
+    *out = NULL;
+    while (!status && r->count > r->finished && !tool_queue_wait(&r->in, LOOK_MS))
+        status = drain(r, r->limit);
+    if (!status)
+        *out = tool_queue_pop(&r->in);
+    return status;
+}
+
 static tamis_status filter_frames(run *r, tool_frame *frame)
 {
     tamis_status status = TAMIS_OK;
@@ -271,7 +292,7 @@ static tamis_status filter_frames(run *r, tool_frame *frame)
         if (!status)
             status = drain(r, r->limit);
         if (!status)
-            frame = tool_queue_pop(&r->in);
+            status = next_frame(r, &frame);
     }
     cut(r);
     return status ? status : drain(r, 0);
@@ -307,8 +328,7 @@ static tamis_status open_streams(run *r)
 /* Nothing of a frame may be in use when its memory goes. */
 static void give_up(run *r)
 {
-    tool_queue_close(&r->in);
-    tool_queue_close(&r->out);
+    stop(r);
     for (int i = 0; i < TAMIS_VIDEO_PARTS; i++)
         if (r->streams[i])
             tamis_stream_cancel(r->streams[i]);

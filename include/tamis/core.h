@@ -78,7 +78,10 @@ typedef struct tamis_ctx_options {
     tamis_log_fn log;   /* NULL = silent */
     void *log_user;
     const tamis_allocator *allocator; /* NULL = malloc and free; copied */
-    size_t max_bytes; /* refuse images and plans that need more than this; 0 = no limit */
+    size_t max_bytes;           /* refuse images and plans that need more than this; 0 = no limit */
+    const volatile int *cancel; /* not 0: what waits for others, as for bytes from a pipe, gives up
+                                   with CANCELED. A signal handler or another thread stores it
+                                   atomically. Runs have one of their own. NULL = never */
 } tamis_ctx_options;
 
 /* Thread-safety: a context may be used from any number of threads at once. After fork() the child
@@ -104,6 +107,9 @@ TAMIS_API int tamis_ctx_threads(const tamis_ctx *ctx);
  * is the work of its caller alone. A thread that counts already does so once in a run, too; before
  * a run that may have to wait for another it says -1. Results do not depend on any of it. */
 TAMIS_API void tamis_ctx_occupy(tamis_ctx *ctx, int count);
+
+/* Whether options.cancel says so, for the same programs and for libraries. Thread-safe. */
+TAMIS_API int tamis_ctx_canceled(const tamis_ctx *ctx);
 
 /* Name of the highest instruction set in use: "c", "base", "avx2" or "avx512". */
 TAMIS_API const char *tamis_ctx_cpu(const tamis_ctx *ctx);

@@ -111,7 +111,8 @@ TAMIS_API int tamis_video_raw_is(const char *raw);
  * failure it is NULL. A reader is used by one thread at a time, but a writer that was opened beside
  * it may be used by another one at the same time.
  * Errors: ARGUMENT, READ (missing, no video in it, broken), UNSUPPORTED (pixels or codec that
- * nothing decodes, no module), MEMORY; the message names the file. */
+ * nothing decodes, no module), CANCELED (the context's flag), MEMORY; the message names the file.
+ */
 TAMIS_API tamis_status tamis_video_reader_open(tamis_ctx *ctx, const char *path,
                                                const tamis_video_read_options *options,
                                                tamis_video_reader **out);
@@ -120,12 +121,15 @@ TAMIS_API const tamis_video_info *tamis_video_reader_info(const tamis_video_read
  * tamis_video_frame_release() before the reader is closed. At the end *frame has no parts and the
  * call succeeds. Frames that cannot be decoded are left out and counted.
  * Errors: READ (nothing more can be read), UNSUPPORTED (the size or kind of frame changes in the
- * middle), MEMORY. */
+ * middle), CANCELED (by the context's flag or tamis_video_reader_cancel()), MEMORY. */
 TAMIS_API tamis_status tamis_video_reader_next(tamis_video_reader *reader,
                                                tamis_video_frame *frame);
 /* What was lost so far, in words such as "3 frames could not be decoded; the file ends in the
  * middle of a frame"; empty when nothing was. Belongs to the reader. */
 TAMIS_API const char *tamis_video_reader_damage(const tamis_video_reader *reader);
+/* From now on nothing is waited for: calls that wait for bytes of a pipe end, with CANCELED, and
+ * later ones likewise. Any thread. */
+TAMIS_API void tamis_video_reader_cancel(tamis_video_reader *reader);
 TAMIS_API void tamis_video_reader_close(tamis_video_reader **reader);
 
 /* Gives a frame's memory back. Any thread; NULL and empty frames are fine. */

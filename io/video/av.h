@@ -85,6 +85,17 @@ static inline int tamis_priv_av_top_first(const AVFrame *frame)
 #endif
 }
 
+static inline void tamis_priv_av_set_fields(AVFrame *frame, int interlaced, int top_first)
+{
+#if TAMIS_AV_FRAME_FLAGS
+    frame->flags |= (interlaced ? AV_FRAME_FLAG_INTERLACED : 0) |
+                    (top_first ? AV_FRAME_FLAG_TOP_FIELD_FIRST : 0);
+#else
+    frame->interlaced_frame = interlaced != 0;
+    frame->top_field_first = top_first;
+#endif
+}
+
 /* Pixel formats that an encoder takes, ended by AV_PIX_FMT_NONE; NULL = any. */
 static inline const enum AVPixelFormat *tamis_priv_av_encoder_pixels(const AVCodec *codec)
 {

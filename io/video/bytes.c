@@ -2,7 +2,6 @@
 #include "bytes.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,10 +12,10 @@
 static int read_some(void *opaque, uint8_t *buf, int size)
 {
     tamis_av_bytes *bytes = opaque;
-    ssize_t n;
-    do
-        n = read(bytes->fd, buf, (size_t)size);
-    while (n < 0 && errno == EINTR);
+    ssize_t n = -1;
+    errno = ECANCELED;
+    if (!tamis_priv_waiting_canceled(&bytes->waiting))
+        n = tamis_priv_wait_read(&bytes->waiting, bytes->fd, bytes->is_file, buf, (size_t)size);
     if (n < 0) {
         bytes->error = errno;
         return AVERROR(bytes->error);
@@ -65,17 +64,17 @@ static int make(tamis_av_bytes *bytes, int writes, int seekable)
     return bytes->io ? 0 : ENOMEM;
 }
 
-int tamis_priv_av_bytes_read(tamis_av_bytes *bytes, const char *path)
+int tamis_priv_av_bytes_read(tamis_waiting waiting, tamis_av_bytes *bytes, const char *path)
 {
     struct stat st;
-    *bytes = (tamis_av_bytes){.owned = 1};
-    bytes->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                                       : open(path, O_RDONLY | O_CLOEXEC);
+    *bytes = (tamis_av_bytes){.owned = 1, .waiting = waiting};
+    bytes->fd = tamis_priv_wait_open(path);
     if (bytes->fd < 0 || fstat(bytes->fd, &st) != 0)
         return errno;
     if (S_ISDIR(st.st_mode))
         return EISDIR;
-    return make(bytes, 0, S_ISREG(st.st_mode) && lseek(bytes->fd, 0, SEEK_CUR) == 0);
+    bytes->is_file = S_ISREG(st.st_mode);
+    return make(bytes, 0, bytes->is_file && lseek(bytes->fd, 0, SEEK_CUR) == 0);
 }
 
 int tamis_priv_av_bytes_write(tamis_av_bytes *bytes, int fd, int seekable)

@@ -4,15 +4,18 @@
 #define TAMIS_VIDEO_BYTES_H
 
 #include "av.h"
+#include "wait.h"
 
 typedef struct tamis_av_bytes {
     AVIOContext *io;
     int fd, owned;
-    int error; /* errno of the first failure; later calls fail at once */
+    int is_file;           /* nothing keeps readers waiting */
+    tamis_waiting waiting; /* for reading */
+    int error; /* errno of the first failure, also ECANCELED; later calls fail at once */
 } tamis_av_bytes;
 
 /* Opens path, "-" for standard input. Returns 0, or an errno. */
-int tamis_priv_av_bytes_read(tamis_av_bytes *bytes, const char *path);
+int tamis_priv_av_bytes_read(tamis_waiting waiting, tamis_av_bytes *bytes, const char *path);
 /* For writing to a descriptor that stays the caller's. Returns 0, or an errno. */
 int tamis_priv_av_bytes_write(tamis_av_bytes *bytes, int fd, int seekable);
 /* For writing to nowhere. */

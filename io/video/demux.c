@@ -32,10 +32,17 @@ static int is_no_video(const AVInputFormat *format)
            strcmp(format->name, "apng") == 0 || strcmp(format->name, "gif") == 0;
 }
 
+/* Some demuxers compute for long between reads. */
+static int is_canceled(void *user)
+{
+    return tamis_priv_waiting_canceled(user);
+}
+
 static tamis_status open_container(tamis_video_reader *reader, const char *path)
 {
     tamis_av_reader *r = reader->state;
-    int error = tamis_priv_av_bytes_read(&r->bytes, path);
+    tamis_waiting waiting = {reader->ctx, &reader->stop};
+    int error = tamis_priv_av_bytes_read(waiting, &r->bytes, path);
     if (error)
         return tamis_ctx_fail(reader->ctx, error == ENOMEM ? TAMIS_ERR_MEMORY : TAMIS_ERR_READ,
                               "%s: cannot read: %s", reader->name, strerror(error));
@@ -43,6 +50,7 @@ static tamis_status open_container(tamis_video_reader *reader, const char *path)
     if (!r->format)
         return tamis_ctx_fail(reader->ctx, TAMIS_ERR_MEMORY, "%s: no memory", reader->name);
     r->format->pb = r->bytes.io;
+    r->format->interrupt_callback = (AVIOInterruptCB){is_canceled, &r->bytes.waiting};
     r->format->flags |= AVFMT_FLAG_CUSTOM_IO;
     tamis_priv_av_note_format(&r->demuxer, r->format);
     error = avformat_open_input(&r->format, path, NULL, NULL); /* which frees it when it fails */

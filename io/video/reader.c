@@ -2,6 +2,7 @@
 /* Frames, one after the other. */
 #include "reader.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -187,7 +188,7 @@ static int go_on(tamis_av_reader *r)
     return 0;
 }
 
-static tamis_status next_frame(tamis_video_reader *reader, tamis_video_frame *frame)
+static tamis_status read_frame(tamis_video_reader *reader, tamis_video_frame *frame)
 {
     tamis_av_reader *r = reader->state;
     if (r->first) {
@@ -207,6 +208,23 @@ static tamis_status next_frame(tamis_video_reader *reader, tamis_video_frame *fr
     if (!out || !tamis_priv_av_frame_wrap(out, r->sight.model, time, frame))
         return no_memory(reader);
     return TAMIS_OK;
+}
+
+/* What a canceled reader says and gives is of no meaning. */
+static tamis_status settle(const tamis_video_reader *reader, tamis_status status)
+{
+    const tamis_av_reader *r = reader->state;
+    if (r->bytes.error != ECANCELED)
+        return status;
+    return tamis_ctx_fail(reader->ctx, TAMIS_ERR_CANCELED, "%s: canceled", reader->name);
+}
+
+static tamis_status next_frame(tamis_video_reader *reader, tamis_video_frame *frame)
+{
+    tamis_status status = settle(reader, read_frame(reader, frame));
+    if (status != TAMIS_OK)
+        tamis_video_frame_release(frame);
+    return status;
 }
 
 /* ---- opening and closing */
@@ -307,5 +325,5 @@ tamis_status tamis_priv_av_reader_open(tamis_video_reader *reader, const char *p
         status = open_first(reader, options);
     if (status == TAMIS_OK)
         tamis_priv_av_info_fill(reader, options);
-    return status;
+    return settle(reader, status);
 }

@@ -92,16 +92,26 @@ static void fill_color(const tamis_video_writer *writer, AVCodecContext *c)
     }
 }
 
+static void set_fields(AVCodecContext *c, int interlaced, int top_first)
+{
+    if (interlaced) {
+        c->field_order = top_first ? AV_FIELD_TT : AV_FIELD_BB;
+        c->flags |= AV_CODEC_FLAG_INTERLACED_DCT | AV_CODEC_FLAG_INTERLACED_ME;
+    }
+}
+
 static void fill_shape(const tamis_video_writer *writer, AVCodecContext *c)
 {
     const tamis_av_reader *r = tamis_priv_av_reader_of(writer->source);
-    if (!r)
-        return;
-    c->sample_aspect_ratio = tamis_priv_av_aspect(r->stream, r->like);
-    c->field_order = AV_FIELD_PROGRESSIVE;
-    if (tamis_priv_av_interlaced(r->like)) {
-        c->field_order = tamis_priv_av_top_first(r->like) ? AV_FIELD_TT : AV_FIELD_BB;
-        c->flags |= AV_CODEC_FLAG_INTERLACED_DCT | AV_CODEC_FLAG_INTERLACED_ME;
+    const tamis_video_info *info = tamis_video_reader_info(writer->source);
+    if (r) {
+        c->sample_aspect_ratio = tamis_priv_av_aspect(r->stream, r->like);
+        c->field_order = AV_FIELD_PROGRESSIVE;
+        set_fields(c, tamis_priv_av_interlaced(r->like), tamis_priv_av_top_first(r->like));
+    } else if (info) {
+        if (info->aspect_num > 0 && info->aspect_den > 0)
+            c->sample_aspect_ratio = (AVRational){info->aspect_num, info->aspect_den};
+        set_fields(c, info->interlaced, info->interlaced == 1);
     }
 }
 

@@ -50,6 +50,17 @@ static int is_packed(const tamis_video_frame *like)
     return 0;
 }
 
+/* Of a frame that FFmpeg did not read. */
+static void set_plain_facts(const tamis_video_writer *writer, AVFrame *av)
+{
+    const av_writer *w = writer->state;
+    const tamis_video_info *info = tamis_video_reader_info(writer->source);
+    av->pts = AV_NOPTS_VALUE; /* the frame's time counts when it is written */
+    av->sample_aspect_ratio = w->encode.codec->sample_aspect_ratio;
+    if (info)
+        tamis_priv_av_set_fields(av, info->interlaced != 0, info->interlaced == 1);
+}
+
 static tamis_status make_frame(tamis_video_writer *writer, const tamis_video_frame *like,
                                tamis_video_frame *frame)
 {
@@ -64,7 +75,7 @@ static tamis_status make_frame(tamis_video_writer *writer, const tamis_video_fra
         return no_memory(writer);
     }
     if (!from)
-        av->pts = AV_NOPTS_VALUE; /* the frame's time counts when it is written */
+        set_plain_facts(writer, av);
     fill_unused(&writer->format, av);
     return tamis_priv_av_frame_wrap(av, writer->format.model, time, frame) ? TAMIS_OK
                                                                            : no_memory(writer);

@@ -80,6 +80,7 @@ tamis_status tamis_ctx_create(const tamis_ctx_options *options, tamis_ctx **out)
         return refuse(options, TAMIS_ERR_MEMORY, "no memory for a context");
     *ctx = (tamis_ctx){.allocator = *a,
                        .max_bytes = options->max_bytes,
+                       .cancel = options->cancel,
                        .cpu = cpu,
                        .cpu_name = tamis_priv_cpu_name(cpu),
                        .log = options->log,
@@ -121,6 +122,11 @@ void tamis_ctx_occupy(tamis_ctx *ctx, int count)
 {
     if (ctx)
         tamis_priv_pool_occupy(ctx->pool, count);
+}
+
+int tamis_ctx_canceled(const tamis_ctx *ctx)
+{
+    return ctx && ctx->cancel && __atomic_load_n(ctx->cancel, __ATOMIC_RELAXED);
 }
 
 const char *tamis_ctx_cpu(const tamis_ctx *ctx)

@@ -13,6 +13,7 @@ struct tamis_ctx {
     tamis_allocator allocator;
     atomic_size_t bytes, peak_bytes;
     size_t max_bytes;
+    const volatile int *cancel;
     unsigned cpu; /* TAMIS_CPU_* flags in use */
     const char *cpu_name;
     tamis_pool *pool;

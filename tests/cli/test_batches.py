@@ -186,10 +186,46 @@ class Interrupted(Batch):
         self.assertIn("27 of 32 files done", err)
 
     def test_second_time_at_once(self):
-        with subprocess.Popen([TAMIS, "gaussian", "--cpu", "c", "-", "-o", "x.pgm"], cwd=self.dir,
-                              stdin=subprocess.PIPE, stderr=subprocess.PIPE) as run:
-            time.sleep(0.3)
-            run.send_signal(signal.SIGINT)  # it waits for its input
+        self.write("big.pgm", pgm_bytes(1500, 1500, pattern(1500, 1) * 1500))
+        with subprocess.Popen([TAMIS, "run", "", "--cpu", "c", "big.pgm", "-o", "-", "--format",
+                               "pnm"], cwd=self.dir, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as run:
+            time.sleep(0.5)
+            run.send_signal(signal.SIGINT)  # it waits for its reader
             time.sleep(0.6)
             run.send_signal(signal.SIGTERM)
             self.assertEqual(run.wait(20), -signal.SIGTERM)
+
+    def interrupted(self, source, target, given=b""):
+        """What waits for its input, or for who reads its output, ends at the first signal."""
+        with subprocess.Popen([TAMIS, "gaussian", "--cpu", "c", source, "-o", target],
+                              cwd=self.dir, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            run.stdin.write(given)
+            run.stdin.flush()
+            time.sleep(0.4)
+            self.assertIsNone(run.poll(), source)
+            run.send_signal(signal.SIGINT)
+            self.assertEqual(run.wait(20), 130, source)
+        self.assertNotIn("x.png", os.listdir(self.dir))
+
+    def test_what_waits_for_others_ends(self):
+        os.mkfifo(self.path("pipe.png"))
+        os.mkfifo(self.path("pipe.y4m"))
+        clip = b"YUV4MPEG2 W4 H2 F25:1 Cmono\n" + b"FRAME\n12345678" * 3 + b"FRAME\n"
+        for source, target, given in (("-", "x.png", b""), ("-", "x.png", b"P5\n9 9\n255\n"),
+                                      ("pipe.png", "x.png", b""), ("in.png", "pipe.png", b""),
+                                      ("pipe.y4m", "x.y4m", b""), ("-", "x.y4m", clip)):
+            self.interrupted(source, target, given)
+        hold = os.open(self.path("pipe.y4m"), os.O_RDWR)  # a writer that gives nothing
+        self.interrupted("pipe.y4m", "x.y4m")
+        os.close(hold)
+
+    def test_a_full_disk_waits_for_nobody(self):
+        clip = b"YUV4MPEG2 W640 H480 F25:1 Cmono\n" + (b"FRAME\n" + bytes(640 * 480)) * 3
+        with subprocess.Popen([TAMIS, "gaussian", "--cpu", "c", "-", "-o", "/dev/full", "--format",
+                               "y4m"], cwd=self.dir, stdin=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as run:
+            run.stdin.write(clip)
+            run.stdin.flush()
+            self.assertNotIn(run.wait(20), (0, 130))
+            self.assertIn(b"/dev/full", run.stderr.read())

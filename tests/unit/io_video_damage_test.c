@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The video module: damaged, hostile and unfinished files, full disks, and two threads at once. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "io_video_support.h"
 
@@ -220,13 +223,67 @@ static void test_two_threads(void **state)
     assert_memory_equal(sums, sums + 37, 36);
 }
 
+/* ---- what does not come */
+
+typedef struct waiter {
+    tamis_ctx *ctx;
+    int cancel; /* the context's */
+    pthread_t thread;
+} waiter;
+
+static void *cancel_soon(void *user)
+{
+    struct timespec a_moment = {0, 100000000};
+    waiter *w = user;
+    nanosleep(&a_moment, NULL);
+    __atomic_store_n(&w->cancel, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+/* A pipe without a writer, and one that gives half a header, end when the context is canceled. */
+static void test_opening_is_canceled(void **state)
+{
+    (void)state;
+    video_make(io_path("a.mkv"), &format, 4, NULL, &to_ffv1);
+    io_bytes whole = io_load(io_path("a.mkv"));
+    assert_int_equal(mkfifo(io_path("pipe.mkv"), 0600), 0);
+    for (int given = 0; given < 3; given++) {
+        waiter w = {.cancel = 0};
+        tamis_ctx_options options = {.threads = 1, .cancel = &w.cancel};
+        tamis_video_reader *reader = NULL;
+        assert_ok(tamis_ctx_create(&options, &w.ctx));
+        int fd = given ? open(io_path("pipe.mkv"), O_RDWR) : -1;
+        if (given) /* a part of the header, or all but the end of the file */
+            assert_true(write(fd, whole.data, given == 1 ? 100 : whole.size - 9) > 0);
+        assert_int_equal(pthread_create(&w.thread, NULL, cancel_soon, &w), 0);
+        tamis_status status = tamis_video_reader_open(w.ctx, io_path("pipe.mkv"), NULL, &reader);
+        tamis_video_frame frame;
+        while (status == TAMIS_OK) {
+            status = tamis_video_reader_next(reader, &frame);
+            tamis_video_frame_release(&frame);
+        }
+        assert_int_equal(status, TAMIS_ERR_CANCELED);
+        assert_int_equal(pthread_join(w.thread, NULL), 0);
+        tamis_video_reader_close(&reader);
+        tamis_ctx_free(&w.ctx);
+        if (given)
+            close(fd);
+    }
+    free(whole.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_truncated),      cmocka_unit_test(test_corrupt_middle),
-        cmocka_unit_test(test_random_changes), cmocka_unit_test(test_boastful_header),
-        cmocka_unit_test(test_full_disk),      cmocka_unit_test(test_other_files_are_refused),
-        cmocka_unit_test(test_given_up),       cmocka_unit_test(test_two_threads),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_corrupt_middle),
+        cmocka_unit_test(test_random_changes),
+        cmocka_unit_test(test_boastful_header),
+        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_other_files_are_refused),
+        cmocka_unit_test(test_given_up),
+        cmocka_unit_test(test_two_threads),
+        cmocka_unit_test(test_opening_is_canceled),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }

@@ -399,6 +399,31 @@ static void test_late_tracks(void **state)
     assert_string_equal(dropped, "audio track 1 (mp2)\naudio track 2 (mp2)");
 }
 
+/* What a header of Y4M says of pixels and fields goes along. */
+static void test_shape_of_y4m(void **state)
+{
+    (void)state;
+    static const char *const fields[] = {"p", "t", "b"};
+    for (int i = 0; i < 3; i++) {
+        tamis_video_write_options options = {.codec = "ffv1", .overwrite = 1};
+        tamis_video_info info;
+        char file[200 + 3 * (6 + 32 * 16 * 3 / 2)];
+        int n = sprintf(file, "YUV4MPEG2 W32 H16 F25:1 I%s A16:11 C420mpeg2\n", fields[i]);
+        for (int k = 0; k < 3; k++) {
+            memcpy(file + n, "FRAME\n", 6);
+            memset(file + n + 6, 16 + k, 32 * 16 * 3 / 2);
+            n += 6 + 32 * 16 * 3 / 2;
+        }
+        io_store(io_path("in.y4m"), file, (size_t)n);
+        assert_int_equal(
+            video_copy(io_path("in.y4m"), io_path("o.mkv"), NULL, &options, NULL, NULL), 3);
+        video_hash(io_path("o.mkv"), NULL, NULL, &info);
+        assert_int_equal(info.aspect_num, 16);
+        assert_int_equal(info.aspect_den, 11);
+        assert_int_equal(info.interlaced, i);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -415,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_plain_sources),
         cmocka_unit_test(test_facts_reach_y4m),
         cmocka_unit_test(test_chapters_and_tags),
+        cmocka_unit_test(test_shape_of_y4m),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }
