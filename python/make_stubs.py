@@ -9,14 +9,15 @@ import sys
 
 HEAD = '''# SPDX-License-Identifier: Apache-2.0
 # Made by ../make_stubs.py from the filters' tables; `make docs` writes it anew.
-from typing import Any, Literal, Sequence
+from typing import Any, Literal, Sequence, overload
 
 from numpy import ndarray
+from numpy.typing import NDArray
 
-Size = int | Sequence[int] | str
-Value = float | str
-Numbers = float | Sequence[float] | ndarray | str
-Matrix = Sequence[Sequence[float]] | ndarray | str
+_Size = int | Sequence[int] | str
+_Value = float | str
+_Numbers = float | Sequence[float] | NDArray[Any] | str
+_Matrix = Sequence[Sequence[float]] | NDArray[Any] | str
 
 def specs() -> list[dict[str, Any]]: ...
 '''
@@ -41,9 +42,9 @@ def literal(value):
     return '"%s"' % value if isinstance(value, str) else repr(value)
 
 
-def function(spec, s):
-    """The stub of one filter."""
-    lines = ["def %s(" % spec["name"], "    image: Any,", "    /,"]
+def arguments(spec, s, image):
+    """Lines of a signature whose picture is of that type."""
+    lines = ["    image: %s," % image, "    /,"]
     first = s.second(spec)
     if first == "guide":
         lines += ["    guide: Any,", "    *,"]
@@ -52,11 +53,17 @@ def function(spec, s):
                                            literal(s.default(p))))
         if s.identifier(p["name"]) == first:
             lines.append("    *,")
-    lines += ["    %s," % line for line in COMMON.split("\n")
-              if not line.startswith(first + ":")]
-    lines += [") -> ndarray:", '    """%s"""' % s.docstring(spec).rstrip().replace(
-        "\n", "\n    ").replace("\n    \n", "\n\n")]
-    return "\n".join(lines)
+    return lines + ["    %s," % line for line in COMMON.split("\n")
+                    if not line.startswith(first + ":")]
+
+
+def function(spec, s):
+    """The stub of one filter: arrays of NumPy give such, others what their library has."""
+    begin = ["@overload", "def %s(" % spec["name"]]
+    text = '    """%s"""' % s.docstring(spec).rstrip().replace("\n", "\n    ").replace(
+        "\n    \n", "\n\n")
+    lines = begin + arguments(spec, s, "ndarray[Any, Any]") + [") -> NDArray[Any]:", text]
+    return "\n".join(lines + begin + arguments(spec, s, "Any") + [") -> Any: ..."])
 
 
 def main():

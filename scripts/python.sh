@@ -8,7 +8,7 @@ build=${1:-build}
 venv=$build/venv
 pip="$venv/bin/python -m pip --disable-pip-version-check -q"
 python3 -m venv --clear "$venv"
-$pip install pytest numpy 'dask[array]' distributed zarr pydicom astropy av
+$pip install pytest numpy 'dask[array]' distributed zarr pydicom astropy av mypy
 cmake -S . -B "$build" -DTAMIS_PYTHON=ON -DPython3_EXECUTABLE="$(command -v python3)" >/dev/null
 cmake --build "$build" --target tamis_python tamis_python_files tamis tamis_command >"$build/python.log" 2>&1 ||
     { cat "$build/python.log"; exit 1; }

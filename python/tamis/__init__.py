@@ -34,37 +34,41 @@ threads
 Errors are ValueError, TypeError, MemoryError and OSError with the library's words; RuntimeError is
 a device's. The interpreter's lock is free while filters run, and Ctrl-C stops them.
 """
-from . import _core
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core, _filters
 from ._files import Info, Meta, info, read, write
 from ._filters import *  # noqa: F401,F403: the filters
-from ._filters import __all__ as _names
 from ._measure import Comparison, Noise, compare, estimate_noise, psnr, ssim
 from ._pipeline import Format, Halo, Pipeline
 from ._runtime import get_threads, set_threads
 from ._runtime import context as _context
 from ._filters import specs as _specs
 
-__version__ = _core.version
+__version__: str = _core.version
 
 
-def filters():
+def filters() -> dict[str, str]:
     """The names of the filters, and what each does: a dict of texts."""
     return {spec["name"]: spec["brief"] for spec in _specs()}
 
 
-def devices():
+def devices() -> list[dict[str, Any]]:
     """The GPUs that tamis can use: a list of dicts with name, index, compute_capability, memory
     and more. Where there are none, the empty list; why_no_devices() says the reason."""
     return _context().devices()
 
 
-def why_no_devices():
+def why_no_devices() -> str:
     """Why devices() is empty, or an empty text."""
     context = _context()
     return "" if context.devices() else context.last_message()
 
 
-__all__ = sorted(_names) + [
+__all__ = [
     "Comparison", "Format", "Halo", "Info", "Meta", "Noise", "Pipeline", "compare", "devices",
     "estimate_noise", "filters", "get_threads", "info", "psnr", "read", "set_threads", "ssim",
     "why_no_devices", "write"]
+__all__ += _filters.__all__  # as type checkers understand it

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays in, arrays out."""
+from typing import Literal
+
 import numpy
 
 from . import _core, _device, _runtime
+
+# What callers say of channels, for type checkers.
+Axis = int | None | Literal["auto"]
+Alpha = Literal["straight", "premultiplied"] | None
 
 DTYPES = tuple(numpy.dtype(t) for t in ("uint8", "uint16", "int16", "float16", "float32"))
 TYPE_NAMES = ("u8", "u16", "s16", "f16", "f32")

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Picture files."""
+from __future__ import annotations
+
 import errno
 import os
 from dataclasses import dataclass, field
+from typing import Any, Literal, overload
 
 import numpy
+from numpy.typing import NDArray
 
 from . import _arrays, _core, _runtime
 
@@ -16,13 +20,13 @@ class Meta:
     entries has blocks as they are in the file: "icc", "exif", "xmp", "iptc", "text:KEY",
     "tiff:TAG" and others (see <tamis/io.h>).
     """
-    entries: dict = field(default_factory=dict)  # name -> bytes
-    tags: dict = field(default_factory=dict)  # name of a "tiff:TAG" -> (TIFF type, count)
-    dpi: tuple = (0.0, 0.0)  # across and down; 0: unknown
+    entries: dict[str, bytes] = field(default_factory=dict)  # name -> bytes
+    tags: dict[str, tuple[int, int]] = field(default_factory=dict)  # "tiff:TAG" -> (type, count)
+    dpi: tuple[float, float] = (0.0, 0.0)  # across and down; 0: unknown
     orientation: int = 1  # of the pixels, as in EXIF
-    alpha_channel: str = None  # None, "straight" or "premultiplied"
+    alpha_channel: _arrays.Alpha = None  # None, "straight" or "premultiplied"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         held = ", ".join("%s: %d bytes" % (n, len(d)) for n, d in self.entries.items())
         return "tamis.Meta({%s}, dpi=%r, orientation=%d, alpha_channel=%r)" % (
             held, self.dpi, self.orientation, self.alpha_channel)
@@ -43,15 +47,15 @@ class Meta:
 class Info:
     """What a page of a file is like: tamis.info()."""
     format: str
-    shape: tuple
-    dtype: numpy.dtype
-    alpha_channel: str
+    shape: tuple[int, ...]
+    dtype: numpy.dtype[Any]
+    alpha_channel: _arrays.Alpha
     pages: int
     bits: int
     orientation: int
     palette: bool
     reduced: bool  # a TIFF page that repeats another at a lower resolution
-    block: tuple  # rows and columns that are stored as one piece; (0, 0): the page as a whole
+    block: tuple[int, int]  # rows and columns stored as one piece; (0, 0): the page as a whole
     detail: str
 
 
@@ -85,7 +89,7 @@ def _info_of(i):
                 i["detail"])
 
 
-def info(path, page=0, *, raw=None):
+def info(path: str | os.PathLike[str], page: int = 0, *, raw: str | None = None) -> Info:
     """What a file says about a page, without its pixels being read."""
     reader = open_reader(path, raw)
     try:
@@ -116,6 +120,16 @@ def read_page(reader, page):
     return pixels, Meta._from(said, alpha)
 
 
+@overload
+def read(path: str | os.PathLike[str], page: int | Literal["all"] = 0, *,
+         meta: Literal[False] = False, raw: str | None = None, keep_orientation: bool = False,
+         max_pixels: int = 0) -> NDArray[Any]: ...
+@overload
+def read(path: str | os.PathLike[str], page: int | Literal["all"] = 0, *, meta: Literal[True],
+         raw: str | None = None, keep_orientation: bool = False, max_pixels: int = 0
+         ) -> tuple[NDArray[Any], Meta]: ...
+
+
 def read(path, page=0, *, meta=False, raw=None, keep_orientation=False, max_pixels=0):
     """Reads a picture: height x width, or height x width x channels.
 
@@ -138,8 +152,10 @@ def read(path, page=0, *, meta=False, raw=None, keep_orientation=False, max_pixe
     return (pixels, said) if meta else pixels
 
 
-def write(path, image, *, meta=None, channel_axis="auto", alpha_channel=None, format=None,
-          overwrite=True, quality=0, level=0, compression=None, tile=0, pyramid=False):
+def write(path: str | os.PathLike[str], image: Any, *, meta: Meta | None = None,
+          channel_axis: _arrays.Axis = "auto", alpha_channel: _arrays.Alpha = None,
+          format: str | None = None, overwrite: bool = True, quality: int = 0, level: int = 0,
+          compression: str | None = None, tile: int = 0, pyramid: bool = False) -> None:
     """Writes a picture, or with TIFF the pictures of a batch as pages.
 
     The name's extension chooses the format, or format does: "png", "jpeg", "tiff", "pnm", "pam",

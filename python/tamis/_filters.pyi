@@ -1,34 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 # Made by ../make_stubs.py from the filters' tables; `make docs` writes it anew.
-from typing import Any, Literal, Sequence
+from typing import Any, Literal, Sequence, overload
 
 from numpy import ndarray
+from numpy.typing import NDArray
 
-Size = int | Sequence[int] | str
-Value = float | str
-Numbers = float | Sequence[float] | ndarray | str
-Matrix = Sequence[Sequence[float]] | ndarray | str
+_Size = int | Sequence[int] | str
+_Value = float | str
+_Numbers = float | Sequence[float] | NDArray[Any] | str
+_Matrix = Sequence[Sequence[float]] | NDArray[Any] | str
 
 def specs() -> list[dict[str, Any]]: ...
 
 __all__ = ["affine", "alpha", "bilateral", "box", "canny", "color", "convolve", "denoise", "gaussian", "laplacian", "median", "nlmeans", "perspective", "prewitt", "remap", "resize", "rotate", "scharr", "sharpen", "sobel", "unsharp"]
 
+@overload
 def affine(
-    image: Any,
+    image: ndarray[Any, Any],
     /,
-    matrix: Numbers = "auto",
+    matrix: _Numbers = "auto",
     *,
     inverse: int = 0,
-    scale: Numbers = "auto",
-    shear: Numbers = "auto",
+    scale: _Numbers = "auto",
+    shear: _Numbers = "auto",
     angle: float = 0.0,
-    translate: Numbers = "auto",
-    center: Numbers = "auto",
-    size: Size = "same",
+    translate: _Numbers = "auto",
+    center: _Numbers = "auto",
+    size: _Size = "same",
     interp: Literal["nearest", "linear", "cubic", "lanczos3", "area"] = "linear",
     cubic_a: float = -0.5,
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
-    border_value: Value = 0,
+    border_value: _Value = 0,
     alpha: Literal["premultiply", "straight"] = "premultiply",
     out: Any = None,
     channel_axis: int | None | Literal["auto"] = "auto",
@@ -36,7 +38,7 @@ def affine(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """Move, turn, scale and shear.
 
     Parameters
@@ -75,9 +77,35 @@ def affine(
     Returns
     -------
     numpy.ndarray"""
-
-def alpha(
+@overload
+def affine(
     image: Any,
+    /,
+    matrix: _Numbers = "auto",
+    *,
+    inverse: int = 0,
+    scale: _Numbers = "auto",
+    shear: _Numbers = "auto",
+    angle: float = 0.0,
+    translate: _Numbers = "auto",
+    center: _Numbers = "auto",
+    size: _Size = "same",
+    interp: Literal["nearest", "linear", "cubic", "lanczos3", "area"] = "linear",
+    cubic_a: float = -0.5,
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight"] = "premultiply",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...
+
+@overload
+def alpha(
+    image: ndarray[Any, Any],
     /,
     to: Literal["premultiplied", "straight", "none", "opaque"] = "none",
     *,
@@ -87,7 +115,7 @@ def alpha(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """Multiply color by alpha, divide it again, drop alpha or add it.
 
     Parameters
@@ -102,19 +130,33 @@ def alpha(
     Returns
     -------
     numpy.ndarray"""
-
-def bilateral(
+@overload
+def alpha(
     image: Any,
+    /,
+    to: Literal["premultiplied", "straight", "none", "opaque"] = "none",
+    *,
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...
+
+@overload
+def bilateral(
+    image: ndarray[Any, Any],
     /,
     sigma_space: float = 3.0,
     *,
-    sigma_color: Value = "11.7647%",
-    ksize: Size = 0,
+    sigma_color: _Value = "11.7647%",
+    ksize: _Size = 0,
     color: Literal["joint", "separate", "luma"] = "joint",
     window: Literal["square", "disc"] = "square",
     compat: Literal["none", "opencv"] = "none",
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
-    border_value: Value = 0,
+    border_value: _Value = 0,
     alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
     out: Any = None,
     channel_axis: int | None | Literal["auto"] = "auto",
@@ -122,7 +164,7 @@ def bilateral(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """Smooths noise and keeps edges, averaging what is near and alike.
 
     Parameters
@@ -155,16 +197,19 @@ def bilateral(
     Returns
     -------
     numpy.ndarray"""
-
-def box(
+@overload
+def bilateral(
     image: Any,
     /,
-    ksize: Size = 3,
+    sigma_space: float = 3.0,
     *,
-    anchor_x: int | Literal["auto"] = "auto",
-    anchor_y: int | Literal["auto"] = "auto",
+    sigma_color: _Value = "11.7647%",
+    ksize: _Size = 0,
+    color: Literal["joint", "separate", "luma"] = "joint",
+    window: Literal["square", "disc"] = "square",
+    compat: Literal["none", "opencv"] = "none",
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
-    border_value: Value = 0,
+    border_value: _Value = 0,
     alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
     out: Any = None,
     channel_axis: int | None | Literal["auto"] = "auto",
@@ -172,7 +217,26 @@ def box(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> Any: ...
+
+@overload
+def box(
+    image: ndarray[Any, Any],
+    /,
+    ksize: _Size = 3,
+    *,
+    anchor_x: int | Literal["auto"] = "auto",
+    anchor_y: int | Literal["auto"] = "auto",
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> NDArray[Any]:
     """Mean of a window of any size.
 
     Parameters
@@ -197,20 +261,16 @@ def box(
     Returns
     -------
     numpy.ndarray"""
-
-def canny(
+@overload
+def box(
     image: Any,
     /,
-    low: Value = "20%",
+    ksize: _Size = 3,
     *,
-    high: Value = "60%",
-    sigma: float = 0.0,
-    ksize: int = 3,
-    norm: Literal["l2", "l1"] = "l2",
-    color: Literal["separate", "luma"] = "luma",
-    compat: Literal["none", "opencv"] = "none",
+    anchor_x: int | Literal["auto"] = "auto",
+    anchor_y: int | Literal["auto"] = "auto",
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
-    border_value: Value = 0,
+    border_value: _Value = 0,
     alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
     out: Any = None,
     channel_axis: int | None | Literal["auto"] = "auto",
@@ -218,7 +278,30 @@ def canny(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> Any: ...
+
+@overload
+def canny(
+    image: ndarray[Any, Any],
+    /,
+    low: _Value = "20%",
+    *,
+    high: _Value = "60%",
+    sigma: float = 0.0,
+    ksize: int = 3,
+    norm: Literal["l2", "l1"] = "l2",
+    color: Literal["separate", "luma"] = "luma",
+    compat: Literal["none", "opencv"] = "none",
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> NDArray[Any]:
     """Edges as lines one pixel wide, by slopes and two thresholds.
 
     Parameters
@@ -251,9 +334,32 @@ def canny(
     Returns
     -------
     numpy.ndarray"""
-
-def color(
+@overload
+def canny(
     image: Any,
+    /,
+    low: _Value = "20%",
+    *,
+    high: _Value = "60%",
+    sigma: float = 0.0,
+    ksize: int = 3,
+    norm: Literal["l2", "l1"] = "l2",
+    color: Literal["separate", "luma"] = "luma",
+    compat: Literal["none", "opencv"] = "none",
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...
+
+@overload
+def color(
+    image: ndarray[Any, Any],
     /,
     from_: Literal["gray", "rgb", "ycbcr", "lab", "auto"] = "auto",
     *,
@@ -266,7 +372,7 @@ def color(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """Turn RGB into gray, YCbCr or Lab, and back.
 
     Parameters
@@ -287,20 +393,37 @@ def color(
     Returns
     -------
     numpy.ndarray"""
-
-def convolve(
+@overload
+def color(
     image: Any,
     /,
-    kernel: Matrix = "identity",
+    from_: Literal["gray", "rgb", "ycbcr", "lab", "auto"] = "auto",
+    *,
+    to: Literal["gray", "rgb", "ycbcr", "lab"] = "gray",
+    matrix: Literal["bt601", "bt709", "bt2020"] = "bt601",
+    range: Literal["full", "limited"] = "full",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...
+
+@overload
+def convolve(
+    image: ndarray[Any, Any],
+    /,
+    kernel: _Matrix = "identity",
     *,
     divisor: float | Literal["auto"] = "auto",
-    bias: Value = 0,
+    bias: _Value = 0,
     anchor_x: int | Literal["auto"] = "auto",
     anchor_y: int | Literal["auto"] = "auto",
     flip: Literal["off", "on"] | bool = "off",
     separable: Literal["auto", "off"] = "auto",
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
-    border_value: Value = 0,
+    border_value: _Value = 0,
     alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
     out: Any = None,
     channel_axis: int | None | Literal["auto"] = "auto",
@@ -308,7 +431,7 @@ def convolve(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """Weighted sum of a window with any kernel: correlation or convolution.
 
     Parameters
@@ -341,9 +464,32 @@ def convolve(
     Returns
     -------
     numpy.ndarray"""
-
-def denoise(
+@overload
+def convolve(
     image: Any,
+    /,
+    kernel: _Matrix = "identity",
+    *,
+    divisor: float | Literal["auto"] = "auto",
+    bias: _Value = 0,
+    anchor_x: int | Literal["auto"] = "auto",
+    anchor_y: int | Literal["auto"] = "auto",
+    flip: Literal["off", "on"] | bool = "off",
+    separable: Literal["auto", "off"] = "auto",
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...
+
+@overload
+def denoise(
+    image: ndarray[Any, Any],
     /,
     strength: Literal["auto", "light", "medium", "strong"] = "auto",
     *,
@@ -353,7 +499,7 @@ def denoise(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """Removes noise with the filter and the strength that suit the picture.
 
     Parameters
@@ -368,18 +514,32 @@ def denoise(
     Returns
     -------
     numpy.ndarray"""
-
-def gaussian(
+@overload
+def denoise(
     image: Any,
+    /,
+    strength: Literal["auto", "light", "medium", "strong"] = "auto",
+    *,
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...
+
+@overload
+def gaussian(
+    image: ndarray[Any, Any],
     /,
     sigma: float | Literal["auto"] = "auto",
     *,
     sigma_x: float | Literal["auto"] = "auto",
     sigma_y: float | Literal["auto"] = "auto",
-    ksize: Size = 0,
+    ksize: _Size = 0,
     compat: Literal["none", "opencv"] = "none",
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
-    border_value: Value = 0,
+    border_value: _Value = 0,
     alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
     out: Any = None,
     channel_axis: int | None | Literal["auto"] = "auto",
@@ -387,7 +547,7 @@ def gaussian(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """Smooth with a Gaussian window.
 
     Parameters
@@ -416,9 +576,30 @@ def gaussian(
     Returns
     -------
     numpy.ndarray"""
-
-def laplacian(
+@overload
+def gaussian(
     image: Any,
+    /,
+    sigma: float | Literal["auto"] = "auto",
+    *,
+    sigma_x: float | Literal["auto"] = "auto",
+    sigma_y: float | Literal["auto"] = "auto",
+    ksize: _Size = 0,
+    compat: Literal["none", "opencv"] = "none",
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...
+
+@overload
+def laplacian(
+    image: ndarray[Any, Any],
     /,
     neighbors: Literal["4", "8"] = "4",
     *,
@@ -427,7 +608,7 @@ def laplacian(
     delta: float = 0.0,
     color: Literal["separate", "luma"] = "separate",
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
-    border_value: Value = 0,
+    border_value: _Value = 0,
     alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
     out: Any = None,
     channel_axis: int | None | Literal["auto"] = "auto",
@@ -435,7 +616,7 @@ def laplacian(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """How much the neighbors are brighter: second derivative, edges of both signs.
 
     Parameters
@@ -464,15 +645,36 @@ def laplacian(
     Returns
     -------
     numpy.ndarray"""
-
-def median(
+@overload
+def laplacian(
     image: Any,
     /,
-    ksize: Size = 3,
+    neighbors: Literal["4", "8"] = "4",
+    *,
+    type: Literal["auto", "same", "u8", "u16", "s16", "f32"] = "auto",
+    scale: float = 1.0,
+    delta: float = 0.0,
+    color: Literal["separate", "luma"] = "separate",
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...
+
+@overload
+def median(
+    image: ndarray[Any, Any],
+    /,
+    ksize: _Size = 3,
     *,
     percentile: float = 50.0,
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
-    border_value: Value = 0,
+    border_value: _Value = 0,
     alpha: Literal["premultiply", "straight", "ignore"] = "straight",
     out: Any = None,
     channel_axis: int | None | Literal["auto"] = "auto",
@@ -480,7 +682,7 @@ def median(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """Median or other percentile of a window: removes impulse noise, keeps edges.
 
     Parameters
@@ -503,19 +705,37 @@ def median(
     Returns
     -------
     numpy.ndarray"""
-
-def nlmeans(
+@overload
+def median(
     image: Any,
     /,
-    h: Value = "3.92157%",
+    ksize: _Size = 3,
     *,
-    patch: Size = 7,
-    search: Size = 21,
-    sigma: Value = 0,
+    percentile: float = 50.0,
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight", "ignore"] = "straight",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...
+
+@overload
+def nlmeans(
+    image: ndarray[Any, Any],
+    /,
+    h: _Value = "3.92157%",
+    *,
+    patch: _Size = 7,
+    search: _Size = 21,
+    sigma: _Value = 0,
     color: Literal["joint", "luma", "separate"] = "joint",
     frames: int = 0,
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
-    border_value: Value = 0,
+    border_value: _Value = 0,
     alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
     out: Any = None,
     channel_axis: int | None | Literal["auto"] = "auto",
@@ -523,7 +743,7 @@ def nlmeans(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """Removes noise by averaging pixels whose surroundings look alike.
 
     Parameters
@@ -554,18 +774,40 @@ def nlmeans(
     Returns
     -------
     numpy.ndarray"""
-
-def perspective(
+@overload
+def nlmeans(
     image: Any,
     /,
-    matrix: Numbers = "auto",
+    h: _Value = "3.92157%",
+    *,
+    patch: _Size = 7,
+    search: _Size = 21,
+    sigma: _Value = 0,
+    color: Literal["joint", "luma", "separate"] = "joint",
+    frames: int = 0,
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...
+
+@overload
+def perspective(
+    image: ndarray[Any, Any],
+    /,
+    matrix: _Numbers = "auto",
     *,
     inverse: int = 0,
-    size: Size = "same",
+    size: _Size = "same",
     interp: Literal["nearest", "linear", "cubic", "lanczos3", "area"] = "linear",
     cubic_a: float = -0.5,
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
-    border_value: Value = 0,
+    border_value: _Value = 0,
     alpha: Literal["premultiply", "straight"] = "premultiply",
     out: Any = None,
     channel_axis: int | None | Literal["auto"] = "auto",
@@ -573,7 +815,7 @@ def perspective(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """Map by a 3x3 matrix.
 
     Parameters
@@ -602,9 +844,30 @@ def perspective(
     Returns
     -------
     numpy.ndarray"""
-
-def prewitt(
+@overload
+def perspective(
     image: Any,
+    /,
+    matrix: _Numbers = "auto",
+    *,
+    inverse: int = 0,
+    size: _Size = "same",
+    interp: Literal["nearest", "linear", "cubic", "lanczos3", "area"] = "linear",
+    cubic_a: float = -0.5,
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight"] = "premultiply",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...
+
+@overload
+def prewitt(
+    image: ndarray[Any, Any],
     /,
     output: Literal["magnitude", "dx", "dy", "direction"] = "magnitude",
     *,
@@ -614,7 +877,7 @@ def prewitt(
     delta: float = 0.0,
     color: Literal["separate", "luma"] = "separate",
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
-    border_value: Value = 0,
+    border_value: _Value = 0,
     alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
     out: Any = None,
     channel_axis: int | None | Literal["auto"] = "auto",
@@ -622,7 +885,7 @@ def prewitt(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """Slope with evenly weighted rows: edges across, down, their size or direction.
 
     Parameters
@@ -653,23 +916,45 @@ def prewitt(
     Returns
     -------
     numpy.ndarray"""
-
-def remap(
+@overload
+def prewitt(
     image: Any,
+    /,
+    output: Literal["magnitude", "dx", "dy", "direction"] = "magnitude",
+    *,
+    norm: Literal["l2", "l1"] = "l2",
+    type: Literal["auto", "same", "u8", "u16", "s16", "f32"] = "auto",
+    scale: float = 1.0,
+    delta: float = 0.0,
+    color: Literal["separate", "luma"] = "separate",
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...
+
+@overload
+def remap(
+    image: ndarray[Any, Any],
     /,
     guide: Any,
     *,
     interp: Literal["nearest", "linear", "cubic", "lanczos3"] = "linear",
     cubic_a: float = -0.5,
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
-    border_value: Value = 0,
+    border_value: _Value = 0,
     alpha: Literal["premultiply", "straight"] = "premultiply",
     out: Any = None,
     channel_axis: int | None | Literal["auto"] = "auto",
     alpha_channel: Literal["straight", "premultiplied"] | None = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """Take each pixel from where a map says.
 
     Parameters
@@ -694,13 +979,31 @@ def remap(
     Returns
     -------
     numpy.ndarray"""
-
-def resize(
+@overload
+def remap(
     image: Any,
     /,
-    size: Size = "auto",
+    guide: Any,
     *,
-    scale: Numbers = "auto",
+    interp: Literal["nearest", "linear", "cubic", "lanczos3"] = "linear",
+    cubic_a: float = -0.5,
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight"] = "premultiply",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...
+
+@overload
+def resize(
+    image: ndarray[Any, Any],
+    /,
+    size: _Size = "auto",
+    *,
+    scale: _Numbers = "auto",
     interp: Literal["nearest", "linear", "cubic", "lanczos3", "area"] = "linear",
     antialias: int = 1,
     cubic_a: float = -0.5,
@@ -711,7 +1014,7 @@ def resize(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """Make larger or smaller.
 
     Parameters
@@ -736,18 +1039,16 @@ def resize(
     Returns
     -------
     numpy.ndarray"""
-
-def rotate(
+@overload
+def resize(
     image: Any,
     /,
-    angle: float = 90.0,
+    size: _Size = "auto",
     *,
-    center: Numbers = "auto",
-    size: Size = "same",
+    scale: _Numbers = "auto",
     interp: Literal["nearest", "linear", "cubic", "lanczos3", "area"] = "linear",
+    antialias: int = 1,
     cubic_a: float = -0.5,
-    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
-    border_value: Value = 0,
     alpha: Literal["premultiply", "straight"] = "premultiply",
     out: Any = None,
     channel_axis: int | None | Literal["auto"] = "auto",
@@ -755,7 +1056,28 @@ def rotate(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> Any: ...
+
+@overload
+def rotate(
+    image: ndarray[Any, Any],
+    /,
+    angle: float = 90.0,
+    *,
+    center: _Numbers = "auto",
+    size: _Size = "same",
+    interp: Literal["nearest", "linear", "cubic", "lanczos3", "area"] = "linear",
+    cubic_a: float = -0.5,
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight"] = "premultiply",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> NDArray[Any]:
     """Turn by any angle.
 
     Parameters
@@ -784,9 +1106,30 @@ def rotate(
     Returns
     -------
     numpy.ndarray"""
-
-def scharr(
+@overload
+def rotate(
     image: Any,
+    /,
+    angle: float = 90.0,
+    *,
+    center: _Numbers = "auto",
+    size: _Size = "same",
+    interp: Literal["nearest", "linear", "cubic", "lanczos3", "area"] = "linear",
+    cubic_a: float = -0.5,
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight"] = "premultiply",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...
+
+@overload
+def scharr(
+    image: ndarray[Any, Any],
     /,
     output: Literal["magnitude", "dx", "dy", "direction"] = "magnitude",
     *,
@@ -796,7 +1139,7 @@ def scharr(
     delta: float = 0.0,
     color: Literal["separate", "luma"] = "separate",
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
-    border_value: Value = 0,
+    border_value: _Value = 0,
     alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
     out: Any = None,
     channel_axis: int | None | Literal["auto"] = "auto",
@@ -804,7 +1147,7 @@ def scharr(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """Slope that hardly depends on direction: edges across, down, their size or direction.
 
     Parameters
@@ -835,15 +1178,37 @@ def scharr(
     Returns
     -------
     numpy.ndarray"""
-
-def sharpen(
+@overload
+def scharr(
     image: Any,
+    /,
+    output: Literal["magnitude", "dx", "dy", "direction"] = "magnitude",
+    *,
+    norm: Literal["l2", "l1"] = "l2",
+    type: Literal["auto", "same", "u8", "u16", "s16", "f32"] = "auto",
+    scale: float = 1.0,
+    delta: float = 0.0,
+    color: Literal["separate", "luma"] = "separate",
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...
+
+@overload
+def sharpen(
+    image: ndarray[Any, Any],
     /,
     amount: float = 1.0,
     *,
     neighbors: Literal["4", "8"] = "4",
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
-    border_value: Value = 0,
+    border_value: _Value = 0,
     alpha: Literal["premultiply", "straight", "ignore"] = "ignore",
     out: Any = None,
     channel_axis: int | None | Literal["auto"] = "auto",
@@ -851,7 +1216,7 @@ def sharpen(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """Add the difference from the nearest neighbors.
 
     Parameters
@@ -874,9 +1239,27 @@ def sharpen(
     Returns
     -------
     numpy.ndarray"""
-
-def sobel(
+@overload
+def sharpen(
     image: Any,
+    /,
+    amount: float = 1.0,
+    *,
+    neighbors: Literal["4", "8"] = "4",
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight", "ignore"] = "ignore",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...
+
+@overload
+def sobel(
+    image: ndarray[Any, Any],
     /,
     output: Literal["magnitude", "dx", "dy", "direction"] = "magnitude",
     *,
@@ -887,7 +1270,7 @@ def sobel(
     delta: float = 0.0,
     color: Literal["separate", "luma"] = "separate",
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
-    border_value: Value = 0,
+    border_value: _Value = 0,
     alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
     out: Any = None,
     channel_axis: int | None | Literal["auto"] = "auto",
@@ -895,7 +1278,7 @@ def sobel(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """Slope of the picture: edges across, down, their size or direction.
 
     Parameters
@@ -928,16 +1311,39 @@ def sobel(
     Returns
     -------
     numpy.ndarray"""
-
-def unsharp(
+@overload
+def sobel(
     image: Any,
+    /,
+    output: Literal["magnitude", "dx", "dy", "direction"] = "magnitude",
+    *,
+    ksize: int = 3,
+    norm: Literal["l2", "l1"] = "l2",
+    type: Literal["auto", "same", "u8", "u16", "s16", "f32"] = "auto",
+    scale: float = 1.0,
+    delta: float = 0.0,
+    color: Literal["separate", "luma"] = "separate",
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...
+
+@overload
+def unsharp(
+    image: ndarray[Any, Any],
     /,
     sigma: float = 1.5,
     *,
     amount: float = 1.0,
-    threshold: Value = 0,
+    threshold: _Value = 0,
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
-    border_value: Value = 0,
+    border_value: _Value = 0,
     alpha: Literal["premultiply", "straight", "ignore"] = "ignore",
     out: Any = None,
     channel_axis: int | None | Literal["auto"] = "auto",
@@ -945,7 +1351,7 @@ def unsharp(
     guide: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> ndarray:
+) -> NDArray[Any]:
     """Sharpen by what a Gaussian takes away.
 
     Parameters
@@ -970,3 +1376,21 @@ def unsharp(
     Returns
     -------
     numpy.ndarray"""
+@overload
+def unsharp(
+    image: Any,
+    /,
+    sigma: float = 1.5,
+    *,
+    amount: float = 1.0,
+    threshold: _Value = 0,
+    border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
+    border_value: _Value = 0,
+    alpha: Literal["premultiply", "straight", "ignore"] = "ignore",
+    out: Any = None,
+    channel_axis: int | None | Literal["auto"] = "auto",
+    alpha_channel: Literal["straight", "premultiplied"] | None = None,
+    guide: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Any: ...

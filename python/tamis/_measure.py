@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures of one picture and of two."""
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -16,7 +18,7 @@ class Comparison(NamedTuple):
     different: int
     unordered: int  # a NaN against a number
     max_abs: float
-    place: tuple  # of max_abs: (picture, row, column, channel)
+    place: tuple[int, int, int, int]  # of max_abs: (picture, row, column, channel)
     mae: float
     mse: float
     psnr: float  # dB; infinite for the same pictures
@@ -24,7 +26,9 @@ class Comparison(NamedTuple):
     data_range: float
 
 
-def compare(a, b, *, data_range=None, channel_axis="auto", ssim=True):
+def compare(a: Any, b: Any, *, data_range: float | None = None,
+            channel_axis: _arrays.Axis = "auto",
+            ssim: bool = True) -> Comparison:
     """Measures how b differs from a; batches are measured as one.
 
     Sample types may differ: numbers are compared. data_range is that of PSNR and SSIM, by default
@@ -44,12 +48,14 @@ def compare(a, b, *, data_range=None, channel_axis="auto", ssim=True):
                       float(data_range))
 
 
-def psnr(a, b, *, data_range=None, channel_axis="auto"):
+def psnr(a: Any, b: Any, *, data_range: float | None = None,
+         channel_axis: _arrays.Axis = "auto") -> float:
     """Peak signal-to-noise ratio in dB; infinite for the same pictures. See tamis.compare()."""
     return compare(a, b, data_range=data_range, channel_axis=channel_axis, ssim=False).psnr
 
 
-def ssim(a, b, *, data_range=None, channel_axis="auto"):
+def ssim(a: Any, b: Any, *, data_range: float | None = None,
+         channel_axis: _arrays.Axis = "auto") -> float:
     """Structural similarity, 1 for the same pictures. See tamis.compare()."""
     return compare(a, b, data_range=data_range, channel_axis=channel_axis).ssim
 
@@ -57,13 +63,14 @@ def ssim(a, b, *, data_range=None, channel_axis="auto"):
 class Noise(NamedTuple):
     """What tamis.estimate_noise() tells: numbers, or arrays of a number for each channel and each
     picture of a batch."""
-    sigma: float  # standard deviation of what is white and normal, in sample units
-    slope: float  # its variance at the level x is slope * x + offset
-    offset: float
-    impulses: float  # share of the samples that are "salt and pepper", 0 .. 1
+    sigma: Any  # standard deviation of what is white and normal, in sample units
+    slope: Any  # its variance at the level x is slope * x + offset
+    offset: Any
+    impulses: Any  # share of the samples that are "salt and pepper", 0 .. 1
 
 
-def estimate_noise(image, *, channel_axis="auto", alpha_channel=None):
+def estimate_noise(image: Any, *, channel_axis: _arrays.Axis = "auto",
+                   alpha_channel: _arrays.Alpha = None) -> Noise:
     """How much noise is in a picture, without a clean original.
 
     Numbers for a picture without channels; else arrays with one for each channel, 0 for alpha;

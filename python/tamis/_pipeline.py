@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chains of filters as objects."""
-from typing import NamedTuple, Optional
+from __future__ import annotations
+
+from typing import Any, NamedTuple, NoReturn, overload
 
 import numpy
+from numpy.typing import NDArray
 
 from . import _arrays, _core, _runtime
 
@@ -17,9 +20,9 @@ class Halo(NamedTuple):
 
 class Format(NamedTuple):
     """What the result for a given input is like."""
-    shape: tuple
-    dtype: numpy.dtype
-    alpha_channel: Optional[str]
+    shape: tuple[int, ...]
+    dtype: numpy.dtype[Any]
+    alpha_channel: _arrays.Alpha
 
 
 class Pipeline:
@@ -35,7 +38,8 @@ class Pipeline:
 
     __slots__ = ("_text", "_device", "_threads")
 
-    def __init__(self, text, *, device=None, threads=None):
+    def __init__(self, text: str | Pipeline, *, device: str | None = None,
+                 threads: int | None = None) -> None:
         if isinstance(text, Pipeline):
             text = text._text
         if not isinstance(text, str):
@@ -45,25 +49,36 @@ class Pipeline:
         object.__setattr__(self, "_device", device)
         object.__setattr__(self, "_threads", threads)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError("pipelines do not change: make another")
 
     @property
-    def text(self):
+    def text(self) -> str:
         """The chain, without parameters that have their default."""
         return self._text
 
     @property
-    def device(self):
+    def device(self) -> str | None:
         """The device it was made for, or None."""
         return self._device
 
     @property
-    def steps(self):
+    def steps(self) -> list[Pipeline]:
         """A pipeline for each filter."""
         chain = _core.Chain(_runtime.context(), self._text)
         return [Pipeline(text, device=self._device, threads=self._threads)
                 for text in chain.steps()]
+
+    @overload
+    def __call__(self, image: numpy.ndarray[Any, Any], *, out: Any = None,
+                 channel_axis: _arrays.Axis = "auto",
+                 alpha_channel: _arrays.Alpha = None, guide: Any = None, device: str | None = None,
+                 threads: int | None = None) -> NDArray[Any]: ...
+    @overload
+    def __call__(self, image: Any, *, out: Any = None,
+                 channel_axis: _arrays.Axis = "auto",
+                 alpha_channel: _arrays.Alpha = None, guide: Any = None, device: str | None = None,
+                 threads: int | None = None) -> Any: ...
 
     def __call__(self, image, *, out=None, channel_axis="auto", alpha_channel=None, guide=None,
                  device=None, threads=None):
@@ -71,7 +86,8 @@ class Pipeline:
                            self._device if device is None else device,
                            self._threads if threads is None else threads)
 
-    def resolve(self, image, *, channel_axis="auto", alpha_channel=None, guide=None):
+    def resolve(self, image: Any, *, channel_axis: _arrays.Axis = "auto",
+                alpha_channel: _arrays.Alpha = None, guide: Any = None) -> Pipeline:
         """The pipeline with everything chosen that is to be chosen from a picture, such as
         nlmeans=h=auto: from this one, or the first of a batch. Calls do that by themselves."""
         view = _arrays.host_view(image, channel_axis, alpha_channel)
@@ -91,12 +107,16 @@ class Pipeline:
         guide_key = None if guide is None else _arrays.host_view(guide).key
         return view, _runtime.plan(self._text, self._device, self._threads, view.key, guide_key)
 
-    def explain(self, shape, dtype=None, *, channel_axis="auto", alpha_channel=None, guide=None):
+    def explain(self, shape: Any, dtype: Any = None, *,
+                channel_axis: _arrays.Axis = "auto",
+                alpha_channel: _arrays.Alpha = None, guide: Any = None) -> str:
         """What would run for arrays of that shape and type, for people: explain(image) or
         explain((1080, 1920, 3), "uint8")."""
         return self._plan(shape, dtype, channel_axis, alpha_channel, guide)[1].explain()
 
-    def format(self, shape, dtype=None, *, channel_axis="auto", alpha_channel=None, guide=None):
+    def format(self, shape: Any, dtype: Any = None, *,
+               channel_axis: _arrays.Axis = "auto",
+               alpha_channel: _arrays.Alpha = None, guide: Any = None) -> Format:
         """Shape, type and alpha channel of the result for such arrays."""
         view, plan = self._plan(shape, dtype, channel_axis, alpha_channel, guide)
         key = plan.key
@@ -104,7 +124,7 @@ class Pipeline:
                       _arrays.ALPHA_NAMES[key[3]])
 
     @property
-    def halo(self):
+    def halo(self) -> Halo | None:
         """How far around a pixel the result looks, as Halo(left, right, top, bottom); None where it
         may look anywhere (warps, resizing, Canny). Of what depends on the sample type, the
         largest."""
@@ -122,10 +142,10 @@ class Pipeline:
             self._plan((4096, 4096), "float32", "auto", None, None)  # says why
         return Halo(*largest)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self._text
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         more = "".join(", %s=%r" % (n, v) for n, v in (("device", self._device),
                                                        ("threads", self._threads))
                        if v is not None)
@@ -134,10 +154,10 @@ class Pipeline:
     def _state(self):
         return self._text, self._device, self._threads
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return self._state() == other._state() if isinstance(other, Pipeline) else NotImplemented
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self._state())
 
     def __reduce__(self):

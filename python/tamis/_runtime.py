@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contexts and plans that stay for the next call."""
+from __future__ import annotations
+
 import os
 import threading
 
@@ -30,7 +32,7 @@ def context(device=None, threads=None):
     return found
 
 
-def set_threads(count):
+def set_threads(count: int) -> None:
     """Sets how many threads filter, the caller's included; 0 is one for each CPU.
 
     Holds for calls that begin afterwards and do not say threads= themselves.
@@ -40,7 +42,7 @@ def set_threads(count):
     _default_threads = count
 
 
-def get_threads():
+def get_threads() -> int:
     """How many threads filter."""
     return context().threads
 

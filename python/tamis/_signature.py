@@ -7,8 +7,8 @@ _filters.pyi. It imports nothing of tamis, so that stubs can be made without the
 import keyword
 import numbers
 
-_TYPES = {"int": "int", "float": "float", "choice": "str", "size": "Size", "value": "Value",
-          "numbers": "Numbers", "matrix": "Matrix"}
+_TYPES = {"int": "int", "float": "float", "choice": "str", "size": "_Size", "value": "_Value",
+          "numbers": "_Numbers", "matrix": "_Matrix"}
 # Arguments that every filter's function has; parameters may not have these names.
 COMMON = ("out", "channel_axis", "alpha_channel", "guide", "device", "threads")
 

@@ -15,10 +15,13 @@ the picture and the result.
 Works with any scheduler of Dask. In a distributed worker tamis uses as many threads as the worker
 has. With dask-cuda each worker sees one GPU: device="cuda".
 """
+from __future__ import annotations
+
 import itertools
 import os
 import sys
-from typing import NamedTuple, Optional
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Optional
 
 import numpy
 
@@ -236,8 +239,10 @@ def _blank_view(shape, dtype, channel_axis, alpha_channel):
     return _core.View(blank, _arrays.axis_code(channel_axis), _arrays.alpha_code(alpha_channel), 0)
 
 
-def map(pipeline, array, *, channel_axis="auto", alpha_channel=None, chunks=None, device=None,
-        threads=None):
+def map(pipeline: str | Pipeline, array: Any, *,
+        channel_axis: _arrays.Axis = "auto", alpha_channel: _arrays.Alpha = None,
+        chunks: tuple[int, int] | None = None, device: str | None = None,
+        threads: int | None = None) -> dask.array.Array:
     """A pipeline (or a chain's text) on a picture that is a dask array, or on anything that has a
     shape and a dtype and can be sliced, such as a Zarr array or tamis.dask.open(path): then tasks
     read their part of it themselves.
@@ -290,7 +295,8 @@ class Source:
     """A page of a picture file as what map() can slice: open(path). Tasks open the file
     themselves, so all workers must see it under the same path."""
 
-    def __init__(self, path, page=0, raw=None):
+    def __init__(self, path: str | os.PathLike[str], page: int = 0,
+                 raw: str | None = None) -> None:
         self.path, self.page, self.raw = os.fspath(path), page, raw
         i = _files.info(path, page, raw=raw)
         self.shape, self.dtype, self.alpha_channel = i.shape, i.dtype, i.alpha_channel
@@ -319,13 +325,15 @@ class Source:
             reader.close()
 
 
-def open(path, page=0, *, raw=None):
+def open(path: str | os.PathLike[str], page: int = 0, *, raw: str | None = None) -> Source:
     """A picture file for map(), read by the tasks, each its part; tiled TIFF is best for that."""
     return Source(path, page, raw)
 
 
-def write(path, array, *, alpha_channel=None, meta=None, compression=None, tile=256, pyramid=False,
-          format=None, overwrite=True, ahead=2):
+def write(path: str | os.PathLike[str], array: dask.array.Array, *,
+          alpha_channel: _arrays.Alpha = None, meta: _files.Meta | None = None,
+          compression: str | None = None, tile: int = 256, pyramid: bool = False,
+          format: str | None = None, overwrite: bool = True, ahead: int = 2) -> None:
     """Computes a dask array of one picture and writes it to a file (TIFF, PNM, PAM, PFM, NPY) band
     by band: no more than `ahead` bands besides the one that is written are in work at a time."""
     _files._need_files()
@@ -460,7 +468,9 @@ def _gathered(future, source, target):
         return FileResult(source, target, "%s: %s" % (type(e).__name__, e))
 
 
-def files(pipeline, inputs, out, *, retries=2, overwrite=True, threads=None):
+def files(pipeline: str | Pipeline, inputs: Iterable[str | os.PathLike[str]],
+          out: str | os.PathLike[str], *, retries: int = 2, overwrite: bool = True,
+          threads: int | None = None) -> list[FileResult]:
     """Filters picture files, one task for each, and returns a FileResult for each, in their order.
 
     out is a folder, or a name with {dir}, {stem} and {ext} such as "clean/{stem}.tif"; results may
