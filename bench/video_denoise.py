@@ -99,11 +99,8 @@ class Bench:
         return p
 
 
-# For noise of standard deviation s: h = 0.8 s.
-PRESETS = (("light", "nlmeans=frames=1:search=5:patch=5:h=%.4g:sigma=%.4g"),
-           ("medium", "nlmeans=frames=2:search=5:patch=5:h=%.4g:sigma=%.4g"),
-           ("strong", "nlmeans=frames=3:search=5:patch=5:h=%.4g:sigma=%.4g"),
-           ("fast motion", "nlmeans=frames=1:search=9:patch=5:h=%.4g:sigma=%.4g"))
+PRESETS = (("light", "@video_light"), ("medium", "@video_medium"), ("strong", "@video_strong"),
+           ("fast motion", "nlmeans=frames=1:search=9:patch=7:h=auto:sigma=auto"))
 
 
 def grids(bench, sigma):
@@ -138,7 +135,7 @@ def main():
                  psnr(noisy, clean), ssim(noisy, clean)), flush=True)
         if args.presets:
             for name, chain in PRESETS:
-                bench.best(name, bench.chain, [chain % (0.8 * args.sigma, args.sigma)])
+                bench.best(name, bench.chain, [chain])
         else:
             grids(bench, args.sigma)
 

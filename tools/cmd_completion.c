@@ -72,6 +72,20 @@ static void print_names(void)
         printf("%s ", tamis_filter_name(tamis_filter_at(i)));
 }
 
+/* The user's own, too. What is completed begins at the @, unless bash does not take that for a
+ * new word, as in quotes. */
+static void print_presets(void)
+{
+    printf(
+        "        values=$(\"${COMP_WORDS[0]}\" presets 2>/dev/null | sed 's/ .*//')\n"
+        "        word=${word#[\\'\\\"]}\n"
+        "        if [[ $COMP_WORDBREAKS == *@* && ${COMP_WORDS[COMP_CWORD]} != [\\'\\\"]* ]]; "
+        "then\n"
+        "            word=$last\n"
+        "        fi\n"
+        "        COMPREPLY=($(compgen -P \"${word%%\"$last\"}\" -W \"$values\" -- \"$last\"))\n");
+}
+
 int cmd_completion(tool *t)
 {
     if (t->arg_count == 1 && strcmp(t->args[0], "bash") != 0)
@@ -79,6 +93,8 @@ int cmd_completion(tool *t)
     printf("# bash completion of tamis; made by: tamis completion bash\n"
            "_tamis()\n{\n"
            "    local word=$2 before=$3 command=${COMP_WORDS[1]} options= values=\n"
+           "    local last=${COMP_LINE:0:COMP_POINT}\n"
+           "    last=${last##*[ ,\\'\\\"]}\n"
            "    COMPREPLY=()\n"
            "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
            "        COMPREPLY=($(compgen -W '");
@@ -97,7 +113,9 @@ int cmd_completion(tool *t)
            "        COMPREPLY=($(compgen -W '");
     print_names();
     printf("' -- \"$word\"))\n"
-           "    elif [[ $word == -* ]]; then\n"
+           "    elif [[ $last == @* ]] && [[ $command == run || $command == explain ]]; then\n");
+    print_presets();
+    printf("    elif [[ $word == -* ]]; then\n"
            "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
            "    fi\n}\n"
            "complete -o default -F _tamis tamis\n");

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tamis docs: the page of a filter in Markdown, from its header and its table. */
+/* tamis docs: the page of a filter in Markdown, from its header and its table; of presets, a table
+ * that stands in a page. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "help.h"
 
@@ -43,10 +45,24 @@ static void print_borders(const tamis_param *params, int count)
     }
 }
 
+static int print_presets(void)
+{
+    puts("| Preset | For | Chain |\n|---|---|---|");
+    for (int i = 0; i < tamis_preset_count(NULL); i++) {
+        const tamis_preset *preset = tamis_preset_at(NULL, i);
+        printf("| `@%s` ", preset->name);
+        print_cell(preset->about);
+        printf("| `%s` |\n", preset->chain);
+    }
+    return TOOL_OK;
+}
+
 int cmd_docs(tool *t)
 {
     if (t->arg_count != 1)
-        return tool_usage_error(t, "docs takes the name of one filter");
+        return tool_usage_error(t, "docs takes the name of one filter, or presets");
+    if (strcmp(t->args[0], "presets") == 0)
+        return print_presets();
     const tamis_filter *filter = tool_filter_find(t, t->args[0]);
     if (!filter)
         return TOOL_USAGE;

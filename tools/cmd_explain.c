@@ -6,6 +6,14 @@
 #include "choose.h"
 #include "json.h"
 #include "parts.h"
+#include "presets.h"
+
+static void print_chain(const tamis_graph *graph)
+{
+    char *text = tool_graph_text(graph);
+    printf("%s\n", text);
+    free(text);
+}
 
 /* Puts the chain with everything chosen in the place of the other, and prints it. */
 static tamis_status choose(tool *t, tamis_reader *reader, const tamis_file_info *info,
@@ -15,10 +23,8 @@ static tamis_status choose(tool *t, tamis_reader *reader, const tamis_file_info 
     tamis_status status = tool_choose(t, *graph, reader, 0, info, NULL, &chosen);
     if (status)
         return status;
-    char *text = tool_graph_text(chosen);
     if (!t->options.json)
-        printf("%s\n", text);
-    free(text);
+        print_chain(chosen);
     tamis_graph_free(graph);
     *graph = chosen;
     return TAMIS_OK;
@@ -111,6 +117,8 @@ int cmd_explain(tool *t)
     tamis_plan *plan = NULL;
     tamis_file_info info;
     int code = tool_graph_parse(t, t->args[0], &graph);
+    if (!code && !t->options.json && tool_presets_named(t->args[0]))
+        print_chain(graph);
     if (!code)
         code = find_shape(t, &graph, &info);
     if (!code) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "help.h"
+#include "presets.h"
 
 enum { WIDTH = 80, INDENT = 6 };
 
@@ -111,13 +112,28 @@ static int print_overview(void)
     for (int i = 0; i < tamis_filter_count(); i++)
         printf("  %-12s %s\n", tamis_filter_name(tamis_filter_at(i)),
                tamis_filter_brief(tamis_filter_at(i)));
+    printf("\nPresets, chains with a name for tamis run (tamis help presets):\n");
+    tool_presets_print(NULL, "  ", 0);
     printf("\nCommands:\n");
     for (const tool_command *c = tool_commands; c->name; c++)
         printf("  %-12s %s\n", c->name, c->brief);
     printf("\nExit codes:\n");
     for (const tool_exit_text *e = tool_exit_texts; e->text; e++)
         printf("  %-4d %s\n", e->code, e->text);
-    printf("\nMore: tamis help NAME, for a filter or a command.\n");
+    printf("\nMore: tamis help NAME, for a filter, a command or a @PRESET.\n");
+    return TOOL_OK;
+}
+
+static int print_preset(tool *t, const char *name)
+{
+    int code = tool_context(t);
+    const tamis_preset *preset = code ? NULL : tool_preset_find(t, name);
+    if (!preset)
+        return code ? code : TOOL_USAGE;
+    printf("@%s%s%s\n\nIt stands for\n    %s\n\n", preset->name, preset->about ? " - " : "",
+           preset->about ? preset->about : "", preset->chain);
+    printf("Usage: tamis run @%s IN... -o OUT, or among filters: @%s,unsharp\n", preset->name,
+           preset->name);
     return TOOL_OK;
 }
 
@@ -126,6 +142,8 @@ int cmd_help(tool *t)
     if (t->arg_count < 1)
         return print_overview();
     const char *name = t->args[0];
+    if (*name == '@')
+        return print_preset(t, name);
     const tool_command *command = tool_command_find(name);
     if (command)
         return tool_help_print(t, command, NULL);

@@ -104,6 +104,34 @@ static void print_batches(void)
         "seconds_left (or null) of the batch.\n");
 }
 
+static void print_presets(void)
+{
+    printf(
+        ".SH PRESETS\n"
+        "A preset is a chain with a name. @NAME stands for its filters wherever a chain is read, "
+        "alone or among others: \\(aq@denoise25,unsharp\\(aq. It takes no parameters; \\fBtamis "
+        "presets\\fR "
+        "\\fINAME\\fR prints its chain, to be copied and changed. Strengths are per "
+        "cent of the range or follow from the picture, so that they serve every sample type.\n");
+    for (int i = 0; i < tamis_preset_count(NULL); i++) {
+        const tamis_preset *preset = tamis_preset_at(NULL, i);
+        printf(".TP\n\\fB@%s\\fR\n", preset->name);
+        print_roff(preset->about);
+        printf("\n.nf\n");
+        print_roff(preset->chain);
+        printf("\n.fi\n");
+    }
+    printf(
+        ".PP\n"
+        "Presets of your own stand in a text file, a line each: NAME = CHAIN # what it is for. "
+        "Names are letters, digits, _ and \\-, a letter first; _ and \\- are the same. Chains may "
+        "hold other presets. A name of tamis\\(aqs own then means yours, which \\-v says. The file "
+        "is the one of \\-\\-presets, else of TAMIS_PRESETS (empty: none), else tamis/presets in "
+        "XDG_CONFIG_HOME, which is \\(ti/.config where it is not set. It is read when a chain has "
+        "an "
+        "@NAME.\n");
+}
+
 static void print_video(void)
 {
     printf(
@@ -155,6 +183,7 @@ int cmd_man(tool *t)
     for (int i = 0; i < tamis_filter_count(); i++)
         print_filter(tamis_filter_at(i));
     print_borders();
+    print_presets();
     print_batches();
     print_video();
     printf(
@@ -173,6 +202,9 @@ int cmd_man(tool *t)
            "beside the library\n"
            ".TP\n.B TAMIS_VIPS_MODULE\npath of the module for other picture formats, instead of "
            "tamis_vips.so beside the library\n"
+           ".TP\n.B TAMIS_PRESETS\nfile of presets, as \\-\\-presets; empty: none but tamis\\(aqs "
+           "own\n"
+           ".TP\n.B XDG_CONFIG_HOME\nwhere tamis/presets is looked for; default \\(ti/.config\n"
            ".TP\n.B NO_COLOR\nno colors in messages when set and not empty\n");
     return TOOL_OK;
 }

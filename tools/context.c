@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool.h"
+#include "presets.h"
 
 /* Errors are kept for the command to report with its own words around them; the rest is shown as
  * far as -q and -v ask. What a worker's file is about goes to the worker. */
@@ -51,19 +51,42 @@ static int check_device(tool *t)
                             t->options.device ? "--device" : "TAMIS_DEVICE", wish);
 }
 
+/* Whether the command needs the user's presets: a fault in their file stops nothing else. */
+static int want_presets(const tool *t)
+{
+    int (*run)(tool *) = t->command->run;
+    int takes_chain = run == cmd_run || run == cmd_explain;
+    return t->options.presets || run == cmd_presets || run == cmd_serve || run == cmd_help ||
+           (takes_chain && t->arg_count > 0 && tool_presets_named(t->args[0])) ||
+           tool_presets_named(t->options.chroma) || tool_presets_named(t->options.filter);
+}
+
 int tool_context_make(tool *t, int threads, tamis_ctx **out)
 {
+    static const tool_presets none = {0};
+    const tool_presets *presets = &none;
+    int code = want_presets(t) ? tool_presets_read(t, &presets) : TOOL_OK;
+    if (code)
+        return code;
     tamis_ctx_options options = {.threads = threads,
                                  .cpu = t->options.cpu,
                                  .device = tool_device_wish(t),
                                  .log = on_log,
                                  .log_user = t,
                                  .cancel = tool_cancel_flag(),
-                                 .max_bytes = t->options.max_memory};
+                                 .max_bytes = t->options.max_memory,
+                                 .presets = presets->items,
+                                 .preset_count = presets->count};
     t->error[0] = '\0';
     tamis_status status = tamis_ctx_create(&options, out);
-    if (status != TAMIS_ERR_DEVICE)
-        return status ? tool_fail(t, status) : TOOL_OK;
+    if (status && status != TAMIS_ERR_DEVICE)
+        return tool_fail(t, status);
+    if (!status) {
+        code = tool_presets_check(t, *out);
+        if (code)
+            tamis_ctx_free(out);
+        return code;
+    }
     tool_error(t, "%s%s: %s; use --device cpu, or auto, which takes the best device there is",
                t->options.device ? "--device " : "TAMIS_DEVICE=", options.device, t->error);
     return TOOL_DEVICE;

@@ -9,20 +9,25 @@
 #include <unistd.h>
 
 #include "json.h"
+#include "presets.h"
 #include "tool.h"
 
 /* A number of arguments without a limit. */
 #define ANY      (1 << 30)
 #define COMPUTE  (TOOL_GROUP_COMPUTE | TOOL_GROUP_JSON)
 #define PICTURES (COMPUTE | TOOL_GROUP_READ | TOOL_GROUP_WRITE)
-#define FILTERS  (PICTURES | TOOL_GROUP_FILTER | TOOL_GROUP_GUIDE | TOOL_GROUP_DEVICE)
+#define FILTERS                                                                                    \
+    (PICTURES | TOOL_GROUP_FILTER | TOOL_GROUP_GUIDE | TOOL_GROUP_DEVICE | TOOL_GROUP_CHAIN)
 
 const tool_command tool_commands[] = {
     {"run", "filter pictures and videos with a chain of filters; an empty chain copies them",
      "CHAIN IN... -o OUT", ANY, FILTERS, cmd_run},
     {"explain", "show how a chain would be run", "CHAIN [FILE]", 2,
-     COMPUTE | TOOL_GROUP_READ | TOOL_GROUP_SHAPE | TOOL_GROUP_DEVICE, cmd_explain},
+     COMPUTE | TOOL_GROUP_READ | TOOL_GROUP_SHAPE | TOOL_GROUP_DEVICE | TOOL_GROUP_CHAIN,
+     cmd_explain},
     {"list", "list the filters", "", 0, TOOL_GROUP_JSON, cmd_list},
+    {"presets", "list the presets, which stand for chains as @NAME, or print one's chain", "[NAME]",
+     1, TOOL_GROUP_JSON | TOOL_GROUP_CHAIN, cmd_presets},
     {"help", "explain a command or a filter", "[NAME]", 1, 0, cmd_help},
     {"info", "say what picture files hold", "FILE...", ANY, COMPUTE | TOOL_GROUP_READ, cmd_info},
     {"estimate", "say how much noise is in pictures", "FILE...", ANY, COMPUTE | TOOL_GROUP_READ,
@@ -32,15 +37,18 @@ const tool_command tool_commands[] = {
     {"report", "show two pictures, or a bench's JSON, in an HTML file", "BEFORE AFTER -o OUT", 2,
      COMPUTE | TOOL_GROUP_REPORT, cmd_report},
     {"serve", "try filters on pictures in a browser of this machine", "[FILE|FOLDER]", 1,
-     COMPUTE | TOOL_GROUP_READ | TOOL_GROUP_DEVICE | TOOL_GROUP_SERVE, cmd_serve},
+     COMPUTE | TOOL_GROUP_READ | TOOL_GROUP_DEVICE | TOOL_GROUP_SERVE | TOOL_GROUP_CHAIN,
+     cmd_serve},
     {"noise", "add noise to a picture", "IN -o OUT", 1, PICTURES | TOOL_GROUP_NOISE, cmd_noise},
     {"verify", "check the kernels of this CPU and GPU against the C reference", "", 0,
      COMPUTE | TOOL_GROUP_SHAPE | TOOL_GROUP_MEASURE | TOOL_GROUP_DEVICE, cmd_verify},
     {"bench", "measure the speed of the filters", "", 0,
-     COMPUTE | TOOL_GROUP_SHAPE | TOOL_GROUP_MEASURE | TOOL_GROUP_REPEAT | TOOL_GROUP_DEVICE,
+     COMPUTE | TOOL_GROUP_SHAPE | TOOL_GROUP_MEASURE | TOOL_GROUP_REPEAT | TOOL_GROUP_DEVICE |
+         TOOL_GROUP_CHAIN,
      cmd_bench},
     {"doctor", "describe this machine and this build", "", 0, COMPUTE, cmd_doctor},
-    {"docs", "print the page of a filter in Markdown", "FILTER", 1, 0, cmd_docs},
+    {"docs", "print the page of a filter in Markdown, or the table of presets", "FILTER|presets", 1,
+     0, cmd_docs},
     {"man", "print the manual page", "", 0, 0, cmd_man},
     {"completion", "print the completion script of a shell", "bash", 1, 0, cmd_completion},
     {"version", "print the version", "", 0, TOOL_GROUP_JSON, cmd_version},
@@ -147,6 +155,8 @@ int tool_unknown_name(tool *t, const char *word)
                                 "the command comes first, then its options, such as: tamis "
                                 "gaussian %s ...; see: tamis help",
                                 word);
+    if (word[0] == '@')
+        return tool_usage_error(t, "a preset is a chain: tamis run %s IN... -o OUT", word);
     tool_nearest nearest = {0};
     for (const tool_command *c = tool_commands; c->name; c++)
         tool_nearest_offer(&nearest, word, c->name);
@@ -217,6 +227,7 @@ int main(int argc, char **argv)
         code = TOOL_INTERRUPTED;
     }
     free(t.settings);
+    tool_presets_free(&t);
     tamis_ctx_free(&t.ctx);
     if (code == TOOL_CLOSED_PIPE)
         end_of_pipe();

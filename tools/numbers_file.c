@@ -1,38 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* "@FILE" as a value: the numbers of a text or CSV file, one row a line. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool.h"
-
-enum { MOST_BYTES = 1 << 22 };
-
-static char *read_text(tool *t, const char *path)
-{
-    if (!*path) {
-        tool_error(t, "@ needs the name of a file with numbers behind it");
-        return NULL;
-    }
-    FILE *f = fopen(path, "rb");
-    char *text = tool_alloc(MOST_BYTES + 1);
-    size_t size = f ? fread(text, 1, MOST_BYTES + 1, f) : 0;
-    int error = !f || ferror(f) ? errno : 0;
-    if (f)
-        fclose(f);
-    if (!error && size > 0 && size <= MOST_BYTES && !memchr(text, '\0', size)) {
-        text[size] = '\0';
-        return text;
-    }
-    tool_error(t, "%s: cannot read numbers: %s", path,
-               error               ? strerror(error)
-               : size > MOST_BYTES ? "the file is too large"
-               : size > 0          ? "it is no text"
-                                   : "the file is empty");
-    free(text);
-    return NULL;
-}
 
 /* What has been read of a file. */
 typedef struct number_file {
@@ -155,7 +127,11 @@ static int join_lines(tool *t, const char *path, char *text)
 
 char *tool_numbers_read(tool *t, const char *path)
 {
-    char *text = read_text(t, path);
+    if (!*path) {
+        tool_error(t, "@ needs the name of a file with numbers behind it");
+        return NULL;
+    }
+    char *text = tool_text_read(t, path, "numbers");
     if (text && join_lines(t, path, text))
         return text;
     free(text);

@@ -70,6 +70,10 @@ const tool_option tool_option_table[] = {
            .doc =
                "inputs are headerless little-endian samples, such as 640x480:u16:1, or frames of "
                "video, such as 640x480:yuv420p10:25"),
+    OPTION(presets, .kind = TOOL_TEXT, .arg = "FILE", .groups = TOOL_GROUP_CHAIN,
+           .doc = "file of presets of your own, lines NAME = CHAIN # what for, used as @NAME in "
+                  "chains; default: TAMIS_PRESETS, else tamis/presets in XDG_CONFIG_HOME "
+                  "(~/.config), if it is there"),
     OPTION(planes, .kind = TOOL_TEXT, .arg = "y|uv|yuv|a|all|rgb", .groups = VIDEO,
            .doc = "video: planes to filter; default: all but alpha, for sharpening and edges luma "
                   "alone. What moves pixels moves all planes"),

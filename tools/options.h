@@ -22,6 +22,7 @@ enum {
     TOOL_GROUP_REPORT = 1 << 12,
     TOOL_GROUP_DEVICE = 1 << 13, /* commands that may work on a GPU */
     TOOL_GROUP_SERVE = 1 << 15,
+    TOOL_GROUP_CHAIN = 1 << 16, /* commands that read chains */
     TOOL_GROUP_RESULT = 1 << 14 /* no commands: what the bytes of results depend on */
 };
 
@@ -49,6 +50,7 @@ typedef struct tool_options {
     int progress; /* TOOL_PROGRESS_* */
     tamis_size tile;
     const char *guide;
+    const char *presets;
 
     tamis_size size;
     const char *type;

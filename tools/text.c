@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory, texts and the clock. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,4 +48,26 @@ char *tool_print_text(const char *format, ...)
     vsnprintf(text, (size_t)length + 1, format, list);
     va_end(list);
     return text;
+}
+
+enum { MOST_BYTES = 1 << 22 };
+
+char *tool_text_read(tool *t, const char *path, const char *what)
+{
+    FILE *f = fopen(path, "rb");
+    char *text = tool_alloc(MOST_BYTES + 1);
+    size_t size = f ? fread(text, 1, MOST_BYTES + 1, f) : 0;
+    int error = !f || ferror(f) ? errno : 0;
+    if (f)
+        fclose(f);
+    if (!error && size <= MOST_BYTES && !memchr(text, '\0', size)) {
+        text[size] = '\0';
+        return text;
+    }
+    tool_error(t, "%s: cannot read %s: %s", path, what,
+               error               ? strerror(error)
+               : size > MOST_BYTES ? "the file is too large"
+                                   : "it is no text");
+    free(text);
+    return NULL;
 }

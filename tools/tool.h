@@ -55,12 +55,13 @@ struct tool {
     int arg_count;
     tool_setting *settings;
     int setting_count;
-    tamis_ctx *ctx;       /* from tool_context() */
-    pthread_key_t worker; /* a thread's own copy of this struct; NULL = this one */
-    char error[1024];     /* newest error text of the library */
-    char *held;           /* messages go here instead of standard error, unless NULL */
-    int colors;           /* 1 when standard error may be colored */
-    int bar_shown;        /* 1 while a progress bar stands on the last line of standard error */
+    tamis_ctx *ctx;               /* from tool_context() */
+    struct tool_presets *presets; /* the user's own; see presets.h */
+    pthread_key_t worker;         /* a thread's own copy of this struct; NULL = this one */
+    char error[1024];             /* newest error text of the library */
+    char *held;                   /* messages go here instead of standard error, unless NULL */
+    int colors;                   /* 1 when standard error may be colored */
+    int bar_shown; /* 1 while a progress bar stands on the last line of standard error */
 };
 
 /* Commands in the order in which help lists them; ended by a NULL name. */
@@ -115,6 +116,10 @@ void *tool_grow(void *ptr, size_t size);
 char *tool_copy_text(const char *text);
 char *tool_print_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* All of a small text file, allocated. On failure says that what it holds (such as "numbers")
+ * cannot be read, and returns NULL. */
+char *tool_text_read(tool *t, const char *path, const char *what);
+
 /* Collects names and finds the one nearest to a misspelt word: start with an empty struct, offer
  * every candidate, then read best, which is NULL when nothing is near. */
 typedef struct tool_nearest {
@@ -148,6 +153,7 @@ int cmd_run(tool *t);
 int cmd_estimate(tool *t);
 int cmd_explain(tool *t);
 int cmd_list(tool *t);
+int cmd_presets(tool *t);
 int cmd_help(tool *t);
 int cmd_info(tool *t);
 int cmd_compare(tool *t);

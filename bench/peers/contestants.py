@@ -24,7 +24,7 @@ class Image(c.Structure):  # tamis_image
 class CtxOptions(c.Structure):  # tamis_ctx_options
     _fields_ = [("threads", c.c_int), ("cpu", c.c_char_p), ("device", c.c_char_p),
                 ("log", c.c_void_p), ("log_user", c.c_void_p), ("allocator", c.c_void_p),
-                ("max_bytes", c.c_size_t)]
+                ("max_bytes", c.c_size_t), ("more", c.c_char * 256)]  # fields to come: zero
 
 
 def view(array, format):

@@ -82,6 +82,9 @@ typedef struct tamis_ctx_options {
     const volatile int *cancel; /* not 0: what waits for others, as for bytes from a pipe, gives up
                                    with CANCELED. A signal handler or another thread stores it
                                    atomically. Runs have one of their own. NULL = never */
+    const struct tamis_preset *presets; /* names for chains beside the library's own, which they go
+                                           before; copied. See preset.h; NULL = none */
+    size_t preset_count;
 } tamis_ctx_options;
 
 /* Thread-safety: a context may be used from any number of threads at once. After fork() the child
@@ -90,7 +93,8 @@ typedef struct tamis_ctx tamis_ctx;
 
 /* Creates a context. options may be NULL. The caller owns *out and releases it with
  * tamis_ctx_free() after every image and plan made with it.
- * Errors: ARGUMENT (threads out of range, unknown cpu or device name, instructions this CPU lacks),
+ * Errors: ARGUMENT (threads out of range, unknown cpu or device name, instructions this CPU lacks,
+ * presets without a name or a chain, two of the same name; their chains are read when used),
  * DEVICE (no such device; the text says why), MEMORY. On failure *out is NULL and, since there is
  * no context to ask, the text has gone to options->log. */
 TAMIS_API tamis_status tamis_ctx_create(const tamis_ctx_options *options, tamis_ctx **out);

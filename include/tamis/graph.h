@@ -24,8 +24,9 @@ typedef struct tamis_graph tamis_graph;
 TAMIS_API tamis_status tamis_graph_create(tamis_ctx *ctx, tamis_graph **out);
 
 /* Reads "name=key=value:key=value,name2=key=value". White space around names, keys and values is
- * skipped. A parameter may be given once. The chain is the caller's, as above. Errors: ARGUMENT
- * (the message shows the place), MEMORY; then *out is NULL. */
+ * skipped. A parameter may be given once. "@name" in the place of a filter stands for the filters
+ * of a preset (preset.h), which the graph then has. The chain is the caller's, as above. Errors:
+ * ARGUMENT (the message shows the place), MEMORY; then *out is NULL. */
 TAMIS_API tamis_status tamis_graph_parse(tamis_ctx *ctx, const char *text, tamis_graph **out);
 
 /* Appends a filter. params points to the filter's parameter struct and is copied; NULL means the

@@ -13,6 +13,7 @@
 #include <tamis/image.h>
 #include <tamis/metrics.h>
 #include <tamis/parts.h>
+#include <tamis/preset.h>
 #include <tamis/stream.h>
 #include <tamis/threads.h>
 #include <tamis/version.h>

@@ -11,6 +11,7 @@
 #include "core/cpu.h"
 #include "core/devices.h"
 #include "core/mem.h"
+#include "core/preset.h"
 
 #define MAX_THREADS 1024
 
@@ -91,8 +92,10 @@ tamis_status tamis_ctx_create(const tamis_ctx_options *options, tamis_ctx **out)
         tamis_ctx_free(&ctx);
         return refuse(options, TAMIS_ERR_MEMORY, "no memory for the threads of a context");
     }
-    tamis_status status = tamis_priv_devices_create(ctx, options->device,
-                                                    options->device ? "device" : "TAMIS_DEVICE");
+    tamis_status status = tamis_priv_presets_copy(ctx, options->presets, options->preset_count);
+    if (status == TAMIS_OK)
+        status = tamis_priv_devices_create(ctx, options->device,
+                                           options->device ? "device" : "TAMIS_DEVICE");
     if (status != TAMIS_OK) {
         tamis_ctx_free(&ctx);
         return status; /* the text has been logged */
@@ -107,6 +110,7 @@ void tamis_ctx_free(tamis_ctx **ctx)
         return;
     tamis_priv_devices_free(*ctx);
     tamis_priv_pool_free((*ctx)->pool);
+    tamis_priv_presets_free(*ctx);
     pthread_mutex_destroy(&(*ctx)->log_mutex);
     tamis_allocator a = (*ctx)->allocator;
     a.free(a.user, *ctx);

@@ -18,6 +18,8 @@ struct tamis_ctx {
     const char *cpu_name;
     tamis_pool *pool;
     struct tamis_devices *devices; /* what core/devices.h says of them */
+    struct tamis_preset *presets;  /* from core/preset.h; one block with their texts */
+    int preset_count;
 
     pthread_mutex_t log_mutex; /* guards what follows */
     tamis_log_fn log;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chain text: "name=key=value:key=value,name2=key=value", to graphs and back.
- * The characters : = and white space have no place in names or values, so there is no quoting. A
- * comma belongs to a value where a number follows: names of filters begin with a letter. So does
- * white space before a number or a semicolon. */
+/* Chain text: "name=key=value:key=value,name2=key=value", to graphs and back. "@name" among the
+ * filters is the chain of a preset. The characters : = and white space have no place in names or
+ * values, so there is no quoting. A comma belongs to a value where a number follows: names of
+ * filters begin with a letter. So does white space before a number or a semicolon. */
 #include <stdio.h>
 #include <string.h>
+
+#include <tamis/preset.h>
 
 #include "core/mem.h"
 #include "core/status.h"
@@ -12,11 +14,15 @@
 #include "graph/param.h"
 
 #define WORD_MAX 256
+/* Presets inside of presets: none holds itself, but there may be many. */
+#define MOST_DEEP 16
 
 struct reader {
     tamis_ctx *ctx;
     const char *text, *at;
-    char *value; /* room for a value as long as the text */
+    char *value;                /* room for a value as long as the text */
+    const tamis_preset *preset; /* whose chain the text is; NULL: it is nobody's */
+    const struct reader *outer; /* which reads the text where the preset stands */
 };
 
 static tamis_status complain(const struct reader *r, const char *what)
@@ -100,7 +106,7 @@ static tamis_status read_param(struct reader *r, char key[WORD_MAX], char *value
 static int is_repeated(const struct reader *r, const char *start, const char *key)
 {
     char other[WORD_MAX];
-    struct reader again = {r->ctx, r->text, start, NULL};
+    struct reader again = {.ctx = r->ctx, .text = r->text, .at = start};
     while (read_param(&again, other, NULL) == TAMIS_OK && again.at < r->at) {
         if (strcmp(other, key) == 0)
             return 1;
@@ -126,6 +132,9 @@ static tamis_status read_params(struct reader *r, const tamis_filter *filter, vo
 static tamis_status unknown_filter(tamis_ctx *ctx, const char *name)
 {
     char list[384] = "";
+    if (tamis_preset_find(ctx, name))
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
+                               "chain: no filter \"%s\"; the preset is written @%s", name, name);
     for (int i = 0; i < tamis_filter_count(); i++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
@@ -135,9 +144,66 @@ static tamis_status unknown_filter(tamis_ctx *ctx, const char *name)
                            list);
 }
 
+static tamis_status unknown_preset(tamis_ctx *ctx, const char *name)
+{
+    char list[384] = "";
+    for (int i = 0; i < tamis_preset_count(ctx); i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
+                 tamis_preset_at(ctx, i)->name);
+    }
+    return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "chain: no preset \"%.63s\"; there are %s",
+                           name, list);
+}
+
+/* Whether a preset may stand where the reader is: not in itself, and not too deep. */
+static tamis_status check_nesting(const struct reader *r, const tamis_preset *preset)
+{
+    int depth = 0;
+    for (const struct reader *at = r; at->preset; at = at->outer, depth++)
+        if (at->preset == preset)
+            return tamis_priv_fail(r->ctx, TAMIS_ERR_ARGUMENT,
+                                   at == r ? "@%s stands in itself"
+                                           : "@%s stands in itself, by way of @%s",
+                                   preset->name, r->preset->name);
+    if (depth < MOST_DEEP)
+        return TAMIS_OK;
+    return tamis_priv_fail(r->ctx, TAMIS_ERR_ARGUMENT,
+                           "@%s: presets stand in each other more than %d deep", preset->name,
+                           MOST_DEEP);
+}
+
+static tamis_status read_text(struct reader *r, tamis_graph *graph);
+
+/* Appends what "@name" stands for. */
+static tamis_status read_preset(struct reader *r, tamis_graph *graph)
+{
+    char name[WORD_MAX], message[WORD_MAX * 2];
+    r->at++;
+    TAMIS_TRY(read_word(r, "expected a preset's name", name));
+    if (*r->at == '=')
+        return tamis_priv_fail(r->ctx, TAMIS_ERR_ARGUMENT, "chain: @%.63s takes no parameters",
+                               name);
+    const tamis_preset *preset = tamis_preset_find(r->ctx, name);
+    if (!preset)
+        return unknown_preset(r->ctx, name);
+    TAMIS_TRY(check_nesting(r, preset));
+    struct reader inner = {
+        .ctx = r->ctx, .text = preset->chain, .at = preset->chain, .preset = preset, .outer = r};
+    tamis_status status = read_text(&inner, graph);
+    if (status == TAMIS_ERR_ARGUMENT) {
+        tamis_ctx_last_message(r->ctx, message, sizeof message);
+        tamis_priv_fail(r->ctx, status, "preset %s: %s", preset->name, message);
+    }
+    return status;
+}
+
 static tamis_status read_filter(struct reader *r, tamis_graph *graph)
 {
     char name[WORD_MAX];
+    skip_space(r);
+    if (*r->at == '@')
+        return read_preset(r, graph);
     TAMIS_TRY(read_word(r, "expected a filter's name", name));
     const tamis_filter *filter = tamis_filter_find(name);
     if (!filter)
@@ -159,6 +225,15 @@ static tamis_status read_chain(struct reader *r, tamis_graph *graph)
     return *r->at ? complain(r, "expected \",\", \":\" or the end") : TAMIS_OK;
 }
 
+static tamis_status read_text(struct reader *r, tamis_graph *graph)
+{
+    r->value = tamis_priv_mem_alloc(r->ctx, strlen(r->text) + 1);
+    tamis_status status = r->value ? read_chain(r, graph)
+                                   : tamis_priv_fail(r->ctx, TAMIS_ERR_MEMORY, "chain: no memory");
+    tamis_priv_mem_free(r->ctx, r->value);
+    return status;
+}
+
 tamis_status tamis_graph_parse(tamis_ctx *ctx, const char *text, tamis_graph **out)
 {
     TAMIS_REQUIRE(ctx, out);
@@ -167,10 +242,8 @@ tamis_status tamis_graph_parse(tamis_ctx *ctx, const char *text, tamis_graph **o
     TAMIS_REQUIRE(ctx, text);
     tamis_graph *graph;
     TAMIS_TRY(tamis_graph_create(ctx, &graph));
-    struct reader r = {ctx, text, text, tamis_priv_mem_alloc(ctx, strlen(text) + 1)};
-    tamis_status status = r.value ? read_chain(&r, graph)
-                                  : tamis_priv_fail(ctx, TAMIS_ERR_MEMORY, "chain: no memory");
-    tamis_priv_mem_free(ctx, r.value);
+    struct reader r = {.ctx = ctx, .text = text, .at = text};
+    tamis_status status = read_text(&r, graph);
     if (status != TAMIS_OK)
         tamis_graph_free(&graph);
     *out = graph;

@@ -98,9 +98,11 @@ class Case(unittest.TestCase):
         return sorted(os.listdir(self.dir))
 
     def tamis(self, *args, code=0, data=None, env=None, **more):
-        """Runs the command and checks its exit code; stdout and stderr are bytes and text."""
-        surroundings = dict(os.environ, LC_ALL="C.UTF-8", TAMIS_DEVICE="cpu")
+        """Runs the command and checks its exit code; stdout and stderr are bytes and text. None in
+        env: not set."""
+        surroundings = dict(os.environ, LC_ALL="C.UTF-8", TAMIS_DEVICE="cpu", TAMIS_PRESETS="")
         surroundings.update(env or {})
+        surroundings = {name: value for name, value in surroundings.items() if value is not None}
         run = subprocess.run([TAMIS, *args], cwd=self.dir, input=data, capture_output=True,
                              env=surroundings, timeout=600, check=False, **more)
         run.err = run.stderr.decode("utf-8", "replace")

@@ -12,8 +12,7 @@ import unittest
 from support import TAMIS, Case, pattern, pgm_bytes, png_bytes, read_pgm
 
 COMMANDS = ["run", "explain", "list", "help", "info", "estimate", "compare", "report", "serve",
-            "noise",
-            "verify", "bench", "doctor", "docs", "man", "completion", "version"]
+            "noise", "presets", "verify", "bench", "doctor", "docs", "man", "completion", "version"]
 
 
 def filters():

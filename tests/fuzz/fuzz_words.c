@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints a libFuzzer dictionary: every filter, parameter and choice, from the tables. */
+/* Prints a libFuzzer dictionary: every filter, parameter, choice and preset, from the
+ * tables. */
 #include <stdio.h>
 
 #include <tamis/tamis.h>
@@ -16,5 +17,7 @@ int main(void)
                 printf("\"%s=%s\"\n", p[i].name, p[i].choices[c]);
         }
     }
+    for (int i = 0; i < tamis_preset_count(NULL); i++)
+        printf("\"@%s\"\n", tamis_preset_at(NULL, i)->name);
     return 0;
 }
