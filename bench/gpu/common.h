@@ -33,7 +33,8 @@ inline void must(cudaError_t error, const char *what)
 /* ---- options */
 
 struct Options {
-    std::string filter, json;
+    std::vector<std::string> filters;
+    std::string json;
     bool quick = false;
 };
 
@@ -45,11 +46,11 @@ inline Options parse_options(int argc, char **argv)
         if (word == "--quick")
             o.quick = true;
         else if (word == "--filter" && i + 1 < argc)
-            o.filter = argv[++i];
+            o.filters.push_back(argv[++i]);
         else if (word == "--json" && i + 1 < argc)
             o.json = argv[++i];
         else {
-            fprintf(stderr, "usage: %s [--filter SUBSTRING] [--json FILE] [--quick]\n", argv[0]);
+            fprintf(stderr, "usage: %s [--filter SUBSTRING]... [--json FILE] [--quick]\n", argv[0]);
             exit(2);
         }
     }
@@ -58,7 +59,10 @@ inline Options parse_options(int argc, char **argv)
 
 inline bool wanted(const Options &o, const Row &row)
 {
-    return (row.quick || !o.quick) && row.name.find(o.filter) != std::string::npos;
+    bool named = o.filters.empty();
+    for (const std::string &filter : o.filters)
+        named = named || row.name.find(filter) != std::string::npos;
+    return (row.quick || !o.quick) && named;
 }
 
 /* ---- pictures: waves with noise of sigma 25 levels, since some filters' cost depends on content
@@ -177,14 +181,15 @@ class Clock
     cudaEvent_t from, to;
 };
 
-/* The median of at least 7 and at most 60 measurements, of 1 ms or one launch each, for some
- * seconds. */
+/* The median of at least 7 and at most 60 measurements, of 1 ms or some launches each, for
+ * some seconds. */
 template <class F> Times measure(cudaStream_t stream, double seconds, F launch)
 {
     Clock clock(stream);
     clock.once(3, launch);
     double first = clock.once(1, launch);
-    int count = (int)std::min(64.0, std::max(1.0, 1 / std::max(first, 1e-3)));
+    int least = first < 2 ? 4 : 1; /* else the wait for the first launch would count */
+    int count = std::max(least, (int)std::min(64.0, 1 / std::max(first, 1e-3)));
     std::vector<double> ms;
     auto start = std::chrono::steady_clock::now();
     double spent = 0;
