@@ -11,6 +11,8 @@ typedef struct tool_timing {
     int threads, runs;
     char device[64]; /* where it ran: "cpu", "cuda:0" */
     double best, median;
+    double choosing;  /* seconds, once, where the chain leaves something to the picture */
+    char chosen[256]; /* the chain then; else empty */
 } tool_timing;
 
 typedef struct tool_bench {

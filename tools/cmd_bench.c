@@ -66,6 +66,31 @@ static int on_device(const tool_timing *t)
     return strcmp(t->device, "cpu") != 0;
 }
 
+/* The chain with what it leaves to the picture. */
+static tamis_status choose(const tool_bench *b, tamis_ctx *ctx, tamis_graph **graph,
+                           tool_timing *out)
+{
+    tamis_run_options options = {.cancel = tool_cancel_flag()};
+    tamis_image image = {0};
+    tamis_graph *chosen = NULL;
+    if (!tamis_graph_is_open(*graph))
+        return TAMIS_OK;
+    tamis_status status = tamis_image_create(ctx, b->format, b->w, b->h, &image);
+    if (status)
+        return status;
+    fill(&image);
+    double start = tool_now();
+    status = tamis_graph_resolve(ctx, *graph, &image, &options, &chosen);
+    out->choosing = tool_now() - start;
+    tamis_image_unref(&image);
+    if (status)
+        return status;
+    tamis_graph_free(graph);
+    *graph = chosen;
+    tamis_graph_print(chosen, out->chosen, sizeof(out->chosen));
+    return TAMIS_OK;
+}
+
 static tamis_status bench_on(const tool_bench *b, tamis_ctx *ctx, const char *chain,
                              tool_timing *out)
 {
@@ -76,6 +101,8 @@ static tamis_status bench_on(const tool_bench *b, tamis_ctx *ctx, const char *ch
         tamis_image_create;
     *out = (tool_timing){.threads = tamis_ctx_threads(ctx)};
     tamis_status status = tamis_graph_parse(ctx, chain, &graph);
+    if (!status)
+        status = choose(b, ctx, &graph, out);
     if (!status)
         status = tamis_plan_create(ctx, graph, b->format, b->w, b->h, NULL, &plan);
     snprintf(out->device, sizeof(out->device), "%s", tamis_plan_device(plan));
@@ -112,6 +139,8 @@ static json_t *json_timing(const tool_bench *b, const tool_timing *t)
     json_object_set_new(o, "median_seconds", json_real(t->median));
     json_object_set_new(o, "ns_per_pixel", json_real(1e9 * t->best / pixels(b)));
     json_object_set_new(o, "mpix_per_second", json_real(1e-6 * pixels(b) / t->best));
+    if (*t->chosen)
+        json_object_set_new(o, "choose_seconds", json_real(t->choosing));
     return o;
 }
 
@@ -119,6 +148,8 @@ void tool_bench_json(const tool_bench *b, const tool_timing t[2], json_t *object
 {
     int gpu = on_device(t);
     json_object_set_new(object, "device", json_string(t->device));
+    if (*t->chosen)
+        json_object_set_new(object, "chosen", tool_json_text(t->chosen));
     json_object_set_new(object, gpu ? "ordinary_memory" : "one_thread", json_timing(b, &t[0]));
     json_object_set_new(object, gpu ? "pinned_memory" : "all_threads", json_timing(b, &t[1]));
 }
@@ -159,6 +190,9 @@ static void report(tool_bench *b, const char *chain, const tool_timing *t)
         printf(" %9.2f %8.2f %9.1f", 1e3 * t[i].best, 1e9 * t[i].best / pixels(b),
                1e-6 * pixels(b) / t[i].best);
     printf(" %7.2fx%s\n", t[0].best / t[1].best, tool_bench_place(t, place, sizeof(place)));
+    if (*t->chosen)
+        printf("%-24s %9.2f ms to choose  %9.2f ms to choose   %s\n", "", 1e3 * t[0].choosing,
+               1e3 * t[1].choosing, t->chosen);
     fflush(stdout);
 }
 
@@ -187,7 +221,7 @@ static int applies(const tool_bench *b, const char *chain)
     tamis_graph *graph = NULL;
     tamis_plan *plan = NULL;
     tamis_status status = tamis_graph_parse(b->ctx[0], chain, &graph);
-    if (!status)
+    if (!status && !tamis_graph_is_open(graph))
         status = tamis_plan_create(b->ctx[0], graph, b->format, b->w, b->h, NULL, &plan);
     tamis_plan_free(&plan);
     tamis_graph_free(&graph);

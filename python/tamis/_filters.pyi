@@ -507,7 +507,7 @@ def denoise(
     image : array
         Height x width, with channels as a third axis, or more: see help(tamis).
     strength : auto, light, medium, strong, default auto
-        how much of the noise goes; auto: as medium, the best for most pictures
+        how much of the noise goes; auto and medium: the least error
     out, channel_axis, alpha_channel, device, threads
         See help(tamis).
 

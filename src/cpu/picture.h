@@ -19,7 +19,15 @@ typedef struct tamis_picture {
     int colors; /* channels without alpha */
     tamis_noise noise[TAMIS_MAX_CHANNELS];
     const tamis_histogram *histogram; /* of the result of what measure() asked for */
+    struct tamis_risk *risk;          /* for the functions below; only in expand() */
 } tamis_picture;
+
+/* The mean squared error that a chain is expected to leave in the picture, in sample units squared:
+ * from samples of the picture and what is known of its noise; see graph/risk.h. The chain leaves
+ * format and size as they are. After a failure, which ends resolving, it is 0 at once. */
+double tamis_priv_picture_risk(const tamis_picture *picture, const char *chain);
+/* The share of samples at an end of the type's range, where noise has been cut off. */
+double tamis_priv_picture_ends(const tamis_picture *picture);
 
 /* Standard deviation of the noise: of all colors taken together, and of their luma. */
 double tamis_priv_picture_sigma(const tamis_picture *picture);

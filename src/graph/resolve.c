@@ -10,6 +10,7 @@
 #include "graph/graph.h"
 #include "graph/histogram.h"
 #include "graph/param.h"
+#include "graph/risk.h"
 #include "image/image.h"
 
 /* Of pictures with more pixels, some rows are counted in histograms. */
@@ -240,13 +241,38 @@ static tamis_status measure(const arriving *a, const tamis_filter *filter, const
 
 static tamis_status add_filter(const arriving *a, const tamis_filter *filter, const void *params);
 
+/* The chain that a filter stands for; it may try others on the picture before. */
+static tamis_status ask_chain(const arriving *a, const tamis_filter *filter, const void *params,
+                              tamis_picture *picture, char *chain, size_t size)
+{
+    tamis_plan *plan;
+    TAMIS_TRY(make_plan(a, NULL, &plan));
+    pulled p = {a, plan};
+    tamis_part_source source = {pull, &p, 0, 0};
+    tamis_risk risk = {.ctx = a->ctx,
+                       .format = picture->format,
+                       .w = picture->w,
+                       .h = picture->h,
+                       .colors = picture->colors,
+                       .noise = picture->noise,
+                       .source = &source,
+                       .max_bytes = a->image ? SIZE_MAX : a->max_bytes,
+                       .cancel = a->options ? a->options->cancel : NULL};
+    picture->risk = &risk;
+    filter->expand(picture, params, chain, size);
+    picture->risk = NULL;
+    tamis_priv_risk_free(&risk);
+    tamis_plan_free(&plan);
+    return risk.status;
+}
+
 /* Puts the filters that another stands for in its place. */
 static tamis_status expand(const arriving *a, const tamis_filter *filter, const void *params,
-                           const tamis_picture *picture)
+                           tamis_picture *picture)
 {
     char chain[CHAIN_MAX];
     tamis_graph *graph;
-    filter->expand(picture, params, chain, sizeof chain);
+    TAMIS_TRY(ask_chain(a, filter, params, picture, chain, sizeof chain));
     TAMIS_TRY(tamis_graph_parse(a->ctx, chain, &graph));
     tamis_status status = TAMIS_OK;
     for (int i = 0; i < tamis_graph_size(graph) && status == TAMIS_OK; i++)

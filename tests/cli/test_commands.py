@@ -469,13 +469,15 @@ class Measure(Case):
 
     def test_bench(self):
         result = self.json("bench", "--size", "100x80", "--repeat", "2", "--type", "u8")
-        alone = [f["name"] for f in filters()  # denoise stands for others
-                 if f["min_inputs"] == 1 and f["name"] != "denoise"]
+        alone = [f["name"] for f in filters() if f["min_inputs"] == 1]
         self.assertEqual([row["chain"] for row in result["results"]], alone)
         for row in result["results"]:
             self.assertGreater(row["one_thread"]["ns_per_pixel"], 0)
-        text = self.tamis("bench", "--size", "100x80", "--repeat", "1").text
+            self.assertEqual("chosen" in row, row["chain"] == "denoise")  # stands for others
+        text = self.tamis("bench", "--size", "100x80", "--repeat", "1", "--filter",
+                          "median,nlmeans=h=auto:search=5").text
         self.assertIn("ns/pix", text)
+        self.assertIn("ms to choose   median,nlmeans=h=", text)
 
     def test_bench_published(self):
         """Its chains are read before anything is measured; there is no memory for more here."""

@@ -139,43 +139,6 @@ static void test_impulses(void **state)
     tamis_ctx_free(&ctx);
 }
 
-/* A filter that stands for others. */
-static void test_denoise(void **state)
-{
-    tamis_ctx *ctx = unit_ctx(2);
-    test_picture picture;
-    char text[256];
-    double h[4];
-
-    (void)state;
-    make(&picture, test_format(TAMIS_U8, 1), 300, 200, 20, 0);
-    tamis_graph *graph = parse(ctx, "denoise=strength=light");
-    tamis_plan *plan = NULL;
-    assert_true(tamis_graph_is_open(graph));
-    assert_int_equal(tamis_plan_create(ctx, graph, picture.image.format, 300, 200, NULL, &plan),
-                     TAMIS_ERR_ARGUMENT);
-    unit_message_has(ctx, "denoise stands for filters that are chosen from a picture");
-    tamis_graph_free(&graph);
-    static const char *const chains[] = {"denoise=strength=light", "denoise=strength=medium",
-                                         "denoise", "box=ksize=1,denoise=strength=strong,box"};
-    for (int i = 0; i < 4; i++) {
-        graph = resolve(ctx, chains[i], &picture.image);
-        assert_int_equal(tamis_graph_size(graph), i < 3 ? 1 : 3);
-        assert_string_equal(tamis_filter_name(tamis_graph_filter(graph, i < 3 ? 0 : 1)), "nlmeans");
-        const struct tamis_nlmeans *n = tamis_graph_params(graph, i < 3 ? 0 : 1);
-        assert_true(fabs(n->sigma.value - 20) < 2 && n->patch.w == 5);
-        h[i] = n->h.value;
-        tamis_graph_free(&graph);
-    }
-    assert_true(h[0] < 0.8 * h[1] && h[1] == h[2] && h[3] > 1.3 * h[2]);
-    test_picture_free(&picture);
-    make(&picture, test_format(TAMIS_U16, 3), 300, 200, 5, 0.03);
-    chosen(ctx, "denoise", &picture.image, text, sizeof text);
-    assert_int_equal(strncmp(text, "median,nlmeans=h=", 17), 0);
-    test_picture_free(&picture);
-    tamis_ctx_free(&ctx);
-}
-
 /* A strength that would be less than the least of nlmeans is none, and the chain has a plan. */
 static void test_hardly_noisy(void **state)
 {
@@ -328,8 +291,7 @@ int main(void)
         cmocka_unit_test(test_text),          cmocka_unit_test(test_noise),
         cmocka_unit_test(test_impulses),      cmocka_unit_test(test_slopes),
         cmocka_unit_test(test_same_in_parts), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_filter_run),    cmocka_unit_test(test_denoise),
-        cmocka_unit_test(test_hardly_noisy),
+        cmocka_unit_test(test_filter_run),    cmocka_unit_test(test_hardly_noisy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
