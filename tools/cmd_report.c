@@ -2,6 +2,7 @@
 /* tamis report: two pictures, or what a bench has measured, as a page for browsers. */
 #include <string.h>
 
+#include "inputs.h"
 #include "page.h"
 #include "report.h"
 
@@ -51,6 +52,10 @@ int cmd_report(tool *t)
     tool_end_at_once(1); /* until the page is written */
     tool_story story = {.before = t->args[0], .after = t->args[1], .original = t->options.original};
     int code = tool_window_check(t, t->options.levels);
+    for (int i = 0; i < t->arg_count && !code; i++)
+        code = tool_check_apart(t, "-o", out, t->args[i]);
+    if (!code)
+        code = tool_check_apart_options(t, "-o", out);
     if (!code)
         code = tool_page_check(t, out);
     if (!code && bench)

@@ -58,8 +58,11 @@ static int open_diff(comparison *p)
     const char *out = p->diff_name;
     if (!out)
         return TOOL_OK;
-    if (tool_same_file(out, p->name[0]) || tool_same_file(out, p->name[1]))
-        return tool_usage_error(t, "--diff %s: that is one of the pictures to compare", out);
+    for (int i = 0; i < 2; i++) {
+        int code = tool_check_apart(t, "--diff", out, p->name[i]);
+        if (code)
+            return code;
+    }
     tamis_write_options options = {.overwrite = t->options.overwrite};
     options.format = tool_output_format(t, out, p->info[0].format);
     options.pages = p->info[0].pages;

@@ -27,9 +27,6 @@ static int check_file(tool *t, const tool_file *file)
     if (strcmp(file->in, "-") == 0 || strcmp(file->out, "-") == 0)
         return tool_usage_error(t, "--report: what comes from or goes to a pipe is not there to be "
                                    "looked at afterwards; use files");
-    if (tool_same_place(file->out, t->options.report) ||
-        tool_same_place(file->in, t->options.report))
-        return tool_usage_error(t, "--report %s: that is one of the pictures", t->options.report);
     return TOOL_OK;
 }
 
@@ -51,6 +48,8 @@ int tool_index_open(tool *t, const tamis_graph *graph, const tool_files *files, 
         code = tool_page_check(t, o->report);
     for (size_t i = 0; i < files->count && !code; i++)
         code = check_file(t, &files->items[i]);
+    if (!code)
+        code = tool_check_apart_files(t, "--report", o->report, files);
     if (code)
         return code;
     *out = tool_alloc(sizeof(**out));

@@ -63,6 +63,15 @@ int tool_same_file(const char *a, const char *b);
 /* 1 also when both are names of the same file that is yet to come, in a folder that exists. */
 int tool_same_place(const char *a, const char *b);
 
+/* A usage error where what an option writes ("--report r.html") would replace a file that is read;
+ * read may be NULL. */
+int tool_check_apart(tool *t, const char *option, const char *written, const char *read);
+/* The same for what options name: the guide, the clean original, presets. */
+int tool_check_apart_options(tool *t, const char *option, const char *written);
+/* And for inputs and results as well. */
+int tool_check_apart_files(tool *t, const char *option, const char *written,
+                           const tool_files *files);
+
 /* Usual extension of a format name of libtamis-io, with the dot; "" for names it does not know. */
 const char *tool_format_extension(const char *format);
 

@@ -291,7 +291,9 @@ int tool_manifest_open(tool *t, const tamis_graph *graph, tool_files *files, too
     *m =
         (tool_manifest){.fd = -1, .path = place_of_share(t, path), .recipe = make_recipe(t, graph)};
     pthread_mutex_init(&m->mutex, NULL);
-    code = start(t, m, path, files);
+    code = tool_check_apart_files(t, "--manifest", m->path, files);
+    if (!code)
+        code = start(t, m, path, files);
     if (code || t->options.dry_run)
         tool_manifest_close(&m);
     free(path);

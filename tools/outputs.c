@@ -376,5 +376,11 @@ int tool_files_assign(tool *t, tool_files *files)
             return TOOL_USAGE;
     }
     leave_out_results(t, files);
+    for (size_t i = 0; i < files->count; i++) {
+        code = tool_check_apart_options(t, t->options.in_place ? "--in_place" : "-o",
+                                        files->items[i].out);
+        if (code)
+            return code;
+    }
     return check_names(t, files);
 }

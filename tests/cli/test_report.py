@@ -169,6 +169,35 @@ class Report(Case):
         self.tamis("report", "in.png", "in.png", code=2)
         self.assertEqual(self.names(), ["in.png", "r.html"])
 
+    def test_nothing_that_is_read_is_replaced(self):
+        """One rule for all that is written, --overwrite or not."""
+        picture = png_bytes(20, 16, 1, pattern(20, 16, 1))
+        for name in ("a.png", "b.png", "c.png"):
+            self.write(name, picture)
+        self.write("bench.json", b'{"results": []}')
+        self.write("p.txt", b"mine = box\n")
+        os.symlink("a.png", self.path("link.png"))
+        before = {name: self.read(name) for name in self.names()}
+        for args in ("report a.png b.png -o a.png",
+                     "report a.png b.png -o ./b.png",
+                     "report a.png b.png -o link.png",
+                     "report a.png b.png --original c.png -o c.png",
+                     "report bench.json -o bench.json",
+                     "compare a.png b.png --diff link.png",
+                     "bilateral a.png --guide b.png -o b.png",
+                     "bilateral a.png b.png --guide b.png --in_place",
+                     "box a.png -o o.png --report a.png",
+                     "box a.png -o o.png --report o.png",
+                     "bilateral a.png --guide b.png -o o.png --report b.png",
+                     "box a.png -o o.png --report r.html --original c.png --manifest c.png",
+                     "box a.png -o c.png --report r.html --original c.png",
+                     "box a.png -o o.png --manifest a.png",
+                     "run @mine a.png -o p.txt --format png --presets p.txt"):
+            more = () if "--in_place" in args else ("--overwrite",)
+            self.assertIn("that is", self.tamis(*args.split(), *more, code=2).err, args)
+        self.assertEqual({name: self.read(name) for name in self.names()}, before)
+        self.tamis("box", "a.png", "-o", "a.png", "--overwrite")  # its own input it may replace
+
     def test_bench(self):
         bench = ["bench", "--filter", "gaussian", "--size", "64x48", "--repeat", "1"]
         result = self.json(*bench, "--report", "b.html")
