@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "page.h"
+#include "presets.h"
 
 /* Browsers that keep several connections each; one that says nothing for so long is hung up on. */
 #define CONNECTIONS     64
@@ -177,6 +178,7 @@ static enum MHD_Result send_page(request *r)
         json_array_append_new(filters, tool_json_filter(tamis_filter_at(i)));
     json_object_set_new(data, "version", json_string(tamis_version()));
     json_object_set_new(data, "filters", filters);
+    json_object_set_new(data, "presets", tool_json_presets(&r->tool, NULL));
     json_object_set_new(data, "pictures", live_store_list(r->server->store));
     json_object_set_new(data, "max_upload",
                         json_integer((json_int_t)r->server->tool.options.max_upload));

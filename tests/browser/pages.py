@@ -228,6 +228,14 @@ def test_live(browser, folder):
     wait_view(page, page.evaluate("window.tamis.chainText()"))
     check(page.evaluate("window.tamis.layers.after.quick") is None,
           "the newest wish is seen as a whole")
+    check(page.evaluate("(() => { const p = document.querySelector('.panel');"
+                        " return p.scrollWidth <= p.clientWidth; })()"),
+          "the controls are as wide as their panel")
+    for name in ("low_light", "portrait"):
+        page.get_by_label("Start from a preset").select_option(name)
+        chain = page.evaluate("window.tamis.chainText()")
+        check(chain == tamis("presets", name).decode().strip(), "a preset's chain is put in")
+        wait_view(page, chain)
     page.get_by_label("Filter 1").select_option("gaussian")
     wait_view(page, "gaussian")
     box = page.get_by_label("sigma, exact")

@@ -85,6 +85,19 @@ class Serve(Case):
         self.assertIn("connect-src 'self'", headers["Content-Security-Policy"])
         self.assertEqual(headers["Referrer-Policy"], "no-referrer")
 
+    def test_presets(self):
+        """The page offers tamis's own and the user's, as filters with their values."""
+        self.write("own", b"mine = @portrait,median=ksize=5 # for me\n")
+        self.start("in", "--presets", "own")
+        page = self.ask("/")[2].decode()
+        data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+        found = {p["name"]: p for p in data["presets"]}
+        self.assertEqual(found["mine"]["group"], "own")
+        self.assertEqual([f["filter"] for f in found["mine"]["filters"]], ["bilateral", "median"])
+        self.assertEqual(found["mine"]["filters"][1]["values"], {"ksize": "5"})
+        self.assertIn("low_light", found)
+        self.assertEqual(self.tamis("serve", "--presets", "missing", code=3).text, "")
+
     def test_paths(self):
         self.start("in")
         self.assertEqual([p["name"] for p in self.said(self.ask("/pictures"))], ["a.png"])

@@ -411,6 +411,19 @@ const adder = el("select", {"aria-label": "Add a filter", onchange: () => {
   drawSteps();
   changed();
 }}, el("option", {value: ""}, "Add a filter …"), data.filters.filter((f) => f.min_inputs < 2).map((f) => el("option", {value: f.name}, f.name)));
+// A preset's filters take the place of all that was there, with its values in the controls.
+const groups = {own: "Your own", scene: "Scenes", noise: "Noise", video: "Video"};
+const presetter = el("select", {"aria-label": "Start from a preset", onchange: () => {
+  const preset = data.presets.find((p) => p.name === presetter.value);
+  presetter.value = "";
+  if (!preset) return;
+  state.steps = preset.filters.map((f) => ({...newStep(f.filter), values: {...f.values}}));
+  drawSteps();
+  changed();
+}}, el("option", {value: ""}, "Start from a preset …"), Object.entries(groups).map(([group, label]) => {
+  const rows = data.presets.filter((p) => p.group === group);
+  return rows.length ? el("optgroup", {label}, rows.map((p) => el("option", {value: p.name}, [p.name, p.about].filter(Boolean).join(" – ")))) : null;
+}));
 const layout = el("div", {class: "segments", role: "radiogroup", "aria-label": "Layout"},
   Object.entries({slide: "Slider", side: "Side by side"}).map(([value, words]) => el("label", {}, el("input", {
     type: "radio", name: "layout", value, checked: value === "slide", onchange: () => viewer.setLayout(value)}), words)));
@@ -423,7 +436,7 @@ page.replaceChildren(
        layout, el("span", {class: "grow"}), viewer.zoomBar),
     stage, el("div", {class: "statusbar"}, busy, facts, readout)),
   el("aside", {class: "panel", "aria-label": "Filters"},
-    el("h1", {class: "hidden"}, "tamis: filters on a picture"), problem, stepList, adder,
+    el("h1", {class: "hidden"}, "tamis: filters on a picture"), problem, stepList, adder, presetter,
     el("div", {class: "row"}, el("button", {type: "button", class: "main", id: "save", onclick: save}, "Save result"), formats),
     el("div", {class: "row"}, el("h2", {class: "grow"}, "Command"), copyButton(commandText, "Copy")), command,
     el("div", {class: "row"}, el("h2", {class: "grow"}, "Python"), copyButton(pythonText, "Copy")), python),
