@@ -1,27 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
+#include <stdlib.h>
+
 PyTypeObject *core_context_type;
+
+/* Pairs (name, chain) of texts as presets, whose texts live as long as the tuple. Returns how many,
+ * in memory for the caller to free; -1 with an exception. */
+static Py_ssize_t read_presets(PyObject *pairs, tamis_preset **out)
+{
+    Py_ssize_t count = PyTuple_Size(pairs);
+    tamis_preset *presets = calloc(count > 0 ? (size_t)count : 1, sizeof *presets);
+    *out = presets;
+    if (count < 0 || !presets) {
+        if (!PyErr_Occurred())
+            PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *pair = PyTuple_GetItem(pairs, i), *name, *chain;
+        if (!PyTuple_Check(pair) || !PyArg_ParseTuple(pair, "UU", &name, &chain)) {
+            PyErr_SetString(PyExc_TypeError, "presets: a name and a chain each, as texts");
+            return -1;
+        }
+        presets[i].name = PyUnicode_AsUTF8AndSize(name, NULL);
+        presets[i].chain = PyUnicode_AsUTF8AndSize(chain, NULL);
+        if (!presets[i].name || !presets[i].chain)
+            return -1;
+    }
+    return count;
+}
 
 static int context_init(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"threads", "device", "cpu", "max_bytes", NULL};
+    static char *names[] = {"threads", "device", "cpu", "max_bytes", "presets", NULL};
     core_context *c = (core_context *)self;
     tamis_ctx_options options = {.log = core_log};
-    Py_ssize_t max_bytes = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|izzn", names, &options.threads,
-                                     &options.device, &options.cpu, &max_bytes))
+    Py_ssize_t max_bytes = 0, count = 0;
+    PyObject *pairs = NULL;
+    tamis_preset *presets = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|izznO!", names, &options.threads,
+                                     &options.device, &options.cpu, &max_bytes, &PyTuple_Type,
+                                     &pairs))
         return -1;
     if (max_bytes < 0) {
         PyErr_SetString(PyExc_ValueError, "Context: max_bytes is negative");
         return -1;
     }
     options.max_bytes = (size_t)max_bytes;
+    if (pairs)
+        count = read_presets(pairs, &presets);
+    if (count < 0) {
+        free(presets);
+        return -1;
+    }
+    options.presets = presets;
+    options.preset_count = (size_t)count;
     core_begin();
     tamis_status status;
     Py_BEGIN_ALLOW_THREADS;
     status = tamis_ctx_create(&options, &c->ctx);
     Py_END_ALLOW_THREADS;
+    free(presets);
     return core_end(c->ctx, status);
 }
 
@@ -74,6 +114,21 @@ static PyObject *context_devices(PyObject *self, PyObject *unused)
     return list;
 }
 
+static PyObject *context_presets(PyObject *self, PyObject *unused)
+{
+    const tamis_ctx *ctx = ((core_context *)self)->ctx;
+    (void)unused;
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < tamis_preset_count(ctx); i++) {
+        const tamis_preset *p = tamis_preset_at(ctx, i);
+        PyObject *o = Py_BuildValue("(sszz)", p->name, p->chain, p->about, p->group);
+        if (!o || PyList_Append(list, o))
+            Py_CLEAR(list);
+        Py_XDECREF(o);
+    }
+    return list;
+}
+
 static PyObject *context_last_message(PyObject *self, PyObject *unused)
 {
     char text[1024];
@@ -103,6 +158,7 @@ static PyObject *context_peak(PyObject *self, void *unused)
 static PyMethodDef methods[] = {
     {"abandon", context_abandon, METH_NOARGS, "Never touch the library's context again."},
     {"devices", context_devices, METH_NOARGS, "A list of dicts, one for each GPU."},
+    {"presets", context_presets, METH_NOARGS, "A list of (name, chain, about, group)."},
     {"last_message", context_last_message, METH_NOARGS, "The newest error's text."},
     {NULL, NULL, 0, NULL}};
 
@@ -111,12 +167,13 @@ static PyGetSetDef getters[] = {{"threads", context_threads, NULL, "Threads that
                                 {"peak_bytes", context_peak, NULL, "Most memory held.", NULL},
                                 {NULL, NULL, NULL, NULL, NULL}};
 
-static PyType_Slot slots[] = {{Py_tp_new, context_new},
-                              {Py_tp_dealloc, context_dealloc},
-                              {Py_tp_methods, methods},
-                              {Py_tp_getset, getters},
-                              {Py_tp_doc, "Context(threads=0, device=None, cpu=None, max_bytes=0)"},
-                              {0, NULL}};
+static PyType_Slot slots[] = {
+    {Py_tp_new, context_new},
+    {Py_tp_dealloc, context_dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, getters},
+    {Py_tp_doc, "Context(threads=0, device=None, cpu=None, max_bytes=0, presets=())"},
+    {0, NULL}};
 
 PyType_Spec core_context_spec = {"tamis._core.Context", sizeof(core_context), 0, Py_TPFLAGS_DEFAULT,
                                  slots};

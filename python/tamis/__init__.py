@@ -42,7 +42,7 @@ from . import _core, _filters
 from ._files import Info, Meta, info, read, write
 from ._filters import *  # noqa: F401,F403: the filters
 from ._measure import Comparison, Noise, compare, estimate_noise, psnr, ssim
-from ._pipeline import Format, Halo, Pipeline
+from ._pipeline import Format, Halo, Pipeline, Preset
 from ._runtime import get_threads, set_threads
 from ._runtime import context as _context
 from ._filters import specs as _specs
@@ -53,6 +53,12 @@ __version__: str = _core.version
 def filters() -> dict[str, str]:
     """The names of the filters, and what each does: a dict of texts."""
     return {spec["name"]: spec["brief"] for spec in _specs()}
+
+
+def presets() -> dict[str, Preset]:
+    """The presets that chains may name, such as Pipeline("@portrait"): what each stands for and
+    what it is for."""
+    return {name: Preset(chain, about) for name, chain, about, _ in _context().presets()}
 
 
 def devices() -> list[dict[str, Any]]:
@@ -68,7 +74,7 @@ def why_no_devices() -> str:
 
 
 __all__ = [
-    "Comparison", "Format", "Halo", "Info", "Meta", "Noise", "Pipeline", "compare", "devices",
-    "estimate_noise", "filters", "get_threads", "info", "psnr", "read", "set_threads", "ssim",
-    "why_no_devices", "write"]
+    "Comparison", "Format", "Halo", "Info", "Meta", "Noise", "Pipeline", "Preset", "compare",
+    "devices", "estimate_noise", "filters", "get_threads", "info", "presets", "psnr", "read",
+    "set_threads", "ssim", "why_no_devices", "write"]
 __all__ += _filters.__all__  # as type checkers understand it

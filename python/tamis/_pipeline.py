@@ -2,6 +2,7 @@
 """Chains of filters as objects."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn, overload
 
 import numpy
@@ -25,27 +26,37 @@ class Format(NamedTuple):
     alpha_channel: _arrays.Alpha
 
 
+class Preset(NamedTuple):
+    """A chain with a name: what it stands for and what it is for."""
+    chain: str
+    about: str
+
+
 class Pipeline:
     """Filters in a row, to be called with arrays.
 
     >>> clean = tamis.Pipeline("median=ksize=3,unsharp=amount=0.5")
     >>> result = clean(image)
 
-    text is a chain as in `tamis run`; device and threads hold for all calls that do not say
-    otherwise (see help(tamis)). Pipelines are immutable: they can be compared, hashed, pickled and
-    used by any number of threads.
+    text is a chain as in `tamis run`, with presets such as "@portrait" (see tamis.presets());
+    presets gives more of them, a chain for each name. text then says what they stand for. device
+    and threads hold for all calls that do not say otherwise (see help(tamis)). Pipelines are
+    immutable: they can be compared, hashed, pickled and used by any number of threads.
     """
 
     __slots__ = ("_text", "_device", "_threads")
 
     def __init__(self, text: str | Pipeline, *, device: str | None = None,
-                 threads: int | None = None) -> None:
+                 threads: int | None = None,
+                 presets: Mapping[str, str] | None = None) -> None:
         if isinstance(text, Pipeline):
             text = text._text
         if not isinstance(text, str):
             raise TypeError("a chain is a text such as 'median,unsharp=amount=0.5', not %s"
                             % type(text).__name__)
-        object.__setattr__(self, "_text", _core.Chain(_runtime.context(), text).text)
+        context = _runtime.context() if not presets else _core.Context(
+            threads=1, device="cpu", presets=tuple(presets.items()))
+        object.__setattr__(self, "_text", _core.Chain(context, text).text)
         object.__setattr__(self, "_device", device)
         object.__setattr__(self, "_threads", threads)
 

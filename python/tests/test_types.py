@@ -31,6 +31,9 @@ assert_type(clean.halo, tamis.Halo | None)
 assert_type(clean.steps, list[tamis.Pipeline])
 assert_type(clean.format(image).shape, tuple[int, ...])
 assert_type(clean.explain((9, 9), "uint8"), str)
+assert_type(tamis.presets()["photo"].chain, str)
+tamis.Pipeline("@mine", presets={"mine": "box"})
+tamis.Pipeline("@mine", presets={"mine": 1})  # type: ignore[dict-item]
 clean.text = "box"  # type: ignore[misc]
 clean(image, thread=2)  # type: ignore[call-overload]
 
