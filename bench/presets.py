@@ -242,12 +242,11 @@ SCENES = (
     Scene("scan", pages,
           {"sharp, noise (5)": camera(0, 0.05, 4), "soft (0.5), noise (5)": camera(0.5, 0.05, 4),
            "soft (0.7), noise (6)": camera(0.7, 0.1, 5)},
-          ("denoise=strength=strong",) +
+          ("denoise",) +
           tuple(f"denoise=strength={strength},unsharp=sigma={sigma}:amount={amount}"
                 for strength, sigma, amount in (
-                    ("light", 1, 0.5), ("medium", 1, 0.5), ("strong", 1, 0.3), ("strong", 1, 0.8),
-                    ("strong", 1, 1.2), ("strong", 0.7, 0.5),
-                    ("strong", 1.5, 0.5))) +
+                    ("light", 1, 0.5), ("strong", 1, 0.5), ("auto", 1, 0.3), ("auto", 1, 0.8),
+                    ("auto", 1, 1.2), ("auto", 0.7, 0.5), ("auto", 1.5, 0.5))) +
           ("nlmeans=h=auto:sigma=auto:search=31:patch=5,unsharp=sigma=1:amount=0.5",
            "bilateral=sigma_space=1.5:sigma_color=auto,unsharp=sigma=1:amount=0.5"), edges),
     Scene("ct", ct_slice, {f"noise ({s} HU)": low_dose(s) for s in (15, 30, 50)},
@@ -256,12 +255,14 @@ SCENES = (
           ("nlmeans=h=auto:search=21:patch=3", "denoise=strength=strong", "median",
            "bilateral=sigma_space=2:sigma_color=auto", "gaussian=sigma=1"), edges, 2000),
     Scene("astronomy", lambda: [middle(p, 256) for p in named("hubble")],
-          {"noise (5)": camera(0, 1, 3), "noise (9)": camera(0, 3, 6)},
-          tuple(f"nlmeans=h=auto:sigma=auto:search={s}:patch={p}:color={color}"
-                for s, p, color in ((7, 3, "luma"), (21, 3, "luma"), (11, 5, "luma"),
-                                    (11, 3, "joint"))) +
-          ("denoise", "denoise=strength=strong", "gaussian=sigma=0.7", "gaussian=sigma=1",
-           "median"), peaks),
+          {"noise (2)": camera(0, 0.3, 1), "noise (5)": camera(0, 1, 3),
+           "noise (9)": camera(0, 3, 6)},
+          tuple(f"bilateral=sigma_space={space}:sigma_color=auto" for space in (0.7, 1.5, 2)) +
+          ("bilateral=sigma_space=1:sigma_color=auto:color=luma",
+           "bilateral=sigma_space=1:sigma_color=auto:color=separate",
+           "nlmeans=h=auto:sigma=auto:search=11:patch=3:color=luma",
+           "nlmeans=h=auto:sigma=auto:search=21:patch=3", "denoise", "denoise=strength=strong",
+           "gaussian=sigma=0.7", "gaussian=sigma=1", "median"), peaks),
     Scene("satellite", landsat,
           {"sharp, noise (2)": camera(0, 0, 2), "soft (0.4), noise (2)": camera(0.4, 0, 2),
            "soft (0.5), noise (4)": camera(0.5, 0, 4), "soft (0.6), noise (2)": camera(0.6, 0, 2)},

@@ -19,11 +19,11 @@ const tamis_preset tamis_priv_presets[] = {
      "nlmeans=h=auto:sigma=auto:search=11:patch=3:color=luma,"
      "bilateral=sigma_space=1.5:sigma_color=8%",
      "photographs at high ISO: removes strong noise, of color too", SCENE},
-    {"scan", "denoise=strength=strong,unsharp=sigma=1:amount=0.5",
+    {"scan", "denoise,unsharp=sigma=1:amount=0.5",
      "scanned pages: removes grain of paper and sensor, sharpens letters", SCENE},
     {"ct", "nlmeans=h=auto:sigma=auto:search=21:patch=3",
      "CT slices, whatever their levels: removes noise, keeps edges", SCENE},
-    {"astronomy", "nlmeans=h=auto:sigma=auto:search=11:patch=3:color=luma",
+    {"astronomy", "bilateral=sigma_space=1:sigma_color=auto",
      "stars and nebulae: removes the sky's noise, keeps the stars' peaks", SCENE},
     {"satellite", "bilateral=sigma_space=1:sigma_color=3%,unsharp=sigma=0.7:amount=0.4",
      "8-bit pictures of the ground: removes sensor noise, restores sharpness", SCENE},
