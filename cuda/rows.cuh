@@ -6,8 +6,8 @@
  *     R       rows above and below a result that it looks at
  *     STEP    samples of a pixel, which are all filtered
  *     GROUP   rows that it takes and makes at a time
- *     ROUND   groups after which the registers of its rows are the same again
- *     AHEAD   groups that are loaded ahead; divides ROUND
+ *     ROUND   groups after which the registers of its rows are the same again, or 1
+ *     AHEAD   groups that are on their way; a multiple of ROUND
  *     BLOCKS  warps that a multiprocessor is to have room for
  *     result  type of the results
  *     params  what it needs of the plan
@@ -19,6 +19,7 @@
 #ifndef TAMIS_CUDA_ROWS_CUH
 #define TAMIS_CUDA_ROWS_CUH
 
+#include "async.cuh"
 #include "kernel.cuh"
 
 enum { TAMIS_ROWS_V = 8, TAMIS_ROWS_INNER = 30 * TAMIS_ROWS_V, TAMIS_ROWS_BATCH = 4 };
@@ -169,21 +170,116 @@ template <int STEP> struct tamis_rows_edges {
             (c < 4 ? blank.x : blank.y) |= value << 8 * (c % 4);
         }
     }
-    __device__ __forceinline__ uint2 load(int y) const
+    /* N rows from y on. All their loads are on their way before one is waited for. */
+    template <int N> __device__ __forceinline__ void load(int y, uint2 *rows) const
     {
-        int v = tamis_index(in.border, min(y, last), in.h);
-        if (v < 0)
-            return blank;
-        const uint8_t *row = in.row(min(max(v, in.top), in.bottom));
-        if (inside)
-            return *(const uint2 *)(row + i);
-        unsigned w[2] = {0, 0};
+        const uint8_t *row[N];
+        bool there[N];
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            int v = tamis_index(in.border, min(y + j, last), in.h);
+            there[j] = v >= 0;
+            row[j] = in.row(min(max(v, in.top), in.bottom));
+        }
+        if (inside) {
+#pragma unroll
+            for (int j = 0; j < N; j++)
+                rows[j] = *(const uint2 *)(row[j] + i);
+        } else {
+#pragma unroll
+            for (int j = 0; j < N; j += 2)
+                gather(row + j, rows + j);
+        }
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            rows[j] = there[j] ? rows[j] : blank;
+    }
+
+  private:
+    __device__ __forceinline__ void gather(const uint8_t *const *row, uint2 *rows) const
+    {
+        unsigned samples[2][TAMIS_ROWS_V];
+#pragma unroll
+        for (int j = 0; j < 2; j++)
+#pragma unroll
+            for (int c = 0; c < TAMIS_ROWS_V; c++)
+                samples[j][c] = row[j][from[c] < 0 ? in.left * STEP : from[c]];
+#pragma unroll
+        for (int j = 0; j < 2; j++)
+            rows[j] = make_uint2(word(samples[j], blank.x, 0), word(samples[j], blank.y, 4));
+    }
+    __device__ __forceinline__ unsigned word(const unsigned *samples, unsigned value, int c) const
+    {
+        unsigned w = 0;
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            w |= (from[c + k] < 0 ? value >> 8 * k & 255 : samples[c + k]) << 8 * k;
+        return w;
+    }
+};
+
+/* Rows inside the picture, and lanes as well. */
+struct tamis_rows_inside {
+    const char *row;
+    int64_t stride;
+
+    __device__ __forceinline__ const char *next()
+    {
+        const char *r = row;
+        row += stride;
+        return r;
+    }
+    __device__ __forceinline__ uint2 samples(uint2 w) const
+    {
+        return w;
+    }
+};
+
+/* Rows that others may stand for; what lies outside on either side is found among eight samples
+ * that are side by side in memory, or is the border's value. */
+template <int STEP> struct tamis_rows_beside {
+    const tamis_input<uint8_t> &in;
+    int y, last;
+    int block;            /* first of the eight */
+    unsigned order[2];    /* where each of the lane's samples is in them */
+    uint2 taken, instead; /* bits that come from there, and the others' */
+
+    __device__ __forceinline__ tamis_rows_beside(const tamis_rows_edges<STEP> &edges, int row)
+        : in(edges.in), y(row), last(edges.last), block(-1), taken(make_uint2(0, 0)),
+          instead(edges.blank)
+    {
+        order[0] = order[1] = 0;
+    }
+    /* Samples begin .. end-1 of the image's rows are looked at. 0: they are not all to be had. */
+    __device__ __forceinline__ bool find(const tamis_rows_edges<STEP> &edges, int begin, int end)
+    {
+        bool found = in.border != TAMIS_BORDER_CONSTANT || (y >= 0 && last < in.h);
 #pragma unroll
         for (int c = 0; c < TAMIS_ROWS_V; c++) {
-            unsigned value = (c < 4 ? blank.x : blank.y) >> 8 * (c % 4) & 255;
-            w[c / 4] |= (from[c] < 0 ? value : row[from[c]]) << 8 * (c % 4);
+            int from = edges.from[c], i = edges.i + c;
+            if (i < begin || i >= end || from < 0)
+                continue;
+            unsigned byte = 255u << 8 * (c % 4);
+            block = block < 0 ? from / TAMIS_ROWS_V * TAMIS_ROWS_V : block;
+            found = found && from / TAMIS_ROWS_V * TAMIS_ROWS_V == block;
+            order[c / 4] |= (unsigned)(from % TAMIS_ROWS_V) << 4 * (c % 4);
+            (c < 4 ? taken.x : taken.y) |= byte;
+            (c < 4 ? instead.x : instead.y) &= ~byte;
         }
-        return make_uint2(w[0], w[1]);
+        block = block < 0 ? in.left * STEP / TAMIS_ROWS_V * TAMIS_ROWS_V : block;
+        return found && block >= in.left * STEP &&
+               (int64_t)block + TAMIS_ROWS_V <= (in.right + (int64_t)1) * STEP;
+    }
+    __device__ __forceinline__ const char *next()
+    {
+        int v = tamis_index(in.border, min(y, last), in.h);
+        y++;
+        return (const char *)in.row(min(max(v, in.top), in.bottom)) + block;
+    }
+    __device__ __forceinline__ uint2 samples(uint2 w) const
+    {
+        return make_uint2((__byte_perm(w.x, w.y, order[0]) & taken.x) | instead.x,
+                          (__byte_perm(w.x, w.y, order[1]) & taken.y) | instead.y);
     }
 };
 
@@ -228,33 +324,50 @@ template <typename T> struct tamis_rows_place {
 
 /* ---- the kernel */
 
-/* Plain loads: the compiler must not move them behind stores, near to where they are needed. */
-template <typename Op>
-static __device__ __forceinline__ void tamis_rows_fast(const tamis_rows_args<Op> &a,
-                                                       const char *row, int64_t stride,
-                                                       tamis_rows_place<typename Op::result> place)
+/* Rows pass through the warp's part of shared memory, each lane's samples by themselves, so that
+ * lanes need not wait for each other. */
+template <typename Op, typename Source>
+static __device__ __forceinline__ void tamis_rows_fast(const tamis_rows_args<Op> &a, Source source,
+                                                       tamis_rows_place<typename Op::result> place,
+                                                       uint2 *ring)
 {
-    const int G = Op::GROUP;
+    const int G = Op::GROUP, ROWS = Op::AHEAD * G;
     Op op;
-    uint2 coming[Op::AHEAD][G], above[2 * Op::R + 1];
+    uint2 above[2 * Op::R + 1], next[G];
+    ring += threadIdx.x;
 #pragma unroll
-    for (int j = 0; j < 2 * Op::R; j++, row += stride)
-        above[j] = *(const uint2 *)row;
+    for (int j = 0; j < 2 * Op::R; j++)
+        above[j] = *(const uint2 *)source.next();
 #pragma unroll
-    for (int j = 0; j < Op::AHEAD * G; j++, row += stride)
-        coming[j / G][j % G] = *(const uint2 *)row;
+    for (int g = 0; g < Op::AHEAD; g++) {
+#pragma unroll
+        for (int j = 0; j < G; j++)
+            if (g * G < place.rows)
+                tamis_copy_start(ring + 32 * (g * G + j), source.next());
+        tamis_copy_group();
+    }
+#pragma unroll
+    for (int j = 0; j < 2 * Op::R; j++)
+        above[j] = source.samples(above[j]);
 #pragma unroll
     for (int j = 0; j < 2 * Op::R; j += G)
         op.push(above + j);
-    for (;;) {
+    for (int first = 0;; first = first + Op::ROUND * G < ROWS ? first + Op::ROUND * G : 0) {
 #pragma unroll
         for (int s = 0; s < Op::ROUND; s++) {
+            uint2 *slot = ring + 32 * (Op::AHEAD == Op::ROUND ? s * G : first + s * G);
             if (place.rows <= 0)
                 return;
-            op.push(coming[s % Op::AHEAD]);
+            tamis_copy_wait<Op::AHEAD - 1>();
 #pragma unroll
-            for (int j = 0; j < G; j++, row += stride)
-                coming[s % Op::AHEAD][j] = *(const uint2 *)row;
+            for (int j = 0; j < G; j++)
+                next[j] = source.samples(slot[32 * j]);
+            op.push(next);
+            if (place.rows > ROWS)
+#pragma unroll
+                for (int j = 0; j < G; j++)
+                    tamis_copy_start(slot + 32 * j, source.next());
+            tamis_copy_group();
             tamis_rows_result<typename Op::result> r[G];
             op.get(a.params, r);
 #pragma unroll
@@ -267,19 +380,16 @@ static __device__ __forceinline__ void tamis_rows_fast(const tamis_rows_args<Op>
 
 /* A few rows at a time, so that what is put together from single samples does not wait for each. */
 template <typename Op>
-static __device__ __forceinline__ void tamis_rows_slow(const tamis_rows_args<Op> &a,
-                                                       const tamis_input<uint8_t> &in, int i, int y,
-                                                       tamis_rows_place<typename Op::result> place)
+static __device__ __forceinline__ void
+tamis_rows_slow(const tamis_rows_args<Op> &a, const tamis_rows_edges<Op::STEP> &edges, int y,
+                tamis_rows_place<typename Op::result> place)
 {
     const int G = Op::GROUP;
     Op op;
-    tamis_rows_edges<Op::STEP> edges(in, i, y + 2 * Op::R + place.rows - 1);
 #pragma unroll 1
     for (int n = 0; place.rows > 0; n += TAMIS_ROWS_BATCH) {
         uint2 rows[TAMIS_ROWS_BATCH];
-#pragma unroll
-        for (int j = 0; j < TAMIS_ROWS_BATCH; j++)
-            rows[j] = edges.load(y + n + j);
+        edges.template load<TAMIS_ROWS_BATCH>(y + n, rows);
 #pragma unroll
         for (int j = 0; j < TAMIS_ROWS_BATCH; j += G) {
             op.push(rows + j);
@@ -304,6 +414,21 @@ static __device__ __forceinline__ void tamis_rows_slow(const tamis_rows_args<Op>
 #define TAMIS_ROWS_BLOCKS(n) ((n) < 16 ? (n) : 16)
 #endif
 
+/* Tiles at the picture's top and bottom take longest: both come before the others, which then hide
+ * that. */
+static __device__ __forceinline__ unsigned tamis_ends_first(unsigned block, unsigned strips,
+                                                            unsigned blocks)
+{
+    if (block < strips)
+        return block;
+    return block < 2 * strips ? blocks - 2 * strips + block : block - strips;
+}
+
+static __device__ __forceinline__ int tamis_rows_up(int rows, int group)
+{
+    return (rows + group - 1) / group * group;
+}
+
 /* A block is one warp, so that none waits for another, and the compiler sees that its lanes stay
  * together. */
 template <typename Op>
@@ -311,8 +436,10 @@ __global__ void __launch_bounds__(32, TAMIS_ROWS_BLOCKS(Op::BLOCKS))
     tamis_rows(const __grid_constant__ tamis_rows_args<Op> a)
 {
     typedef typename Op::result T;
+    __shared__ uint2 ring[32 * Op::AHEAD * Op::GROUP];
     const tamis_input<uint8_t> &in = a.in.plane[blockIdx.y];
-    int tile = (int)(blockIdx.x / a.strips), strip = (int)(blockIdx.x - tile * a.strips);
+    unsigned block = tamis_ends_first(blockIdx.x, a.strips, gridDim.x);
+    int tile = (int)(block / a.strips), strip = (int)(block - tile * a.strips);
     int x = a.first + strip * TAMIS_ROWS_INNER + ((int)threadIdx.x - 1) * TAMIS_ROWS_V;
     int y = a.out.y + tile * a.height;
     int begin = a.out.x * Op::STEP - x, end = (a.out.x + a.out.w) * Op::STEP - x;
@@ -323,14 +450,24 @@ __global__ void __launch_bounds__(32, TAMIS_ROWS_BLOCKS(Op::BLOCKS))
                                  min(a.height, a.out.y + a.out.h - y)};
     /* Under the eight results of this lane, and the first row above them. */
     int i = x + a.shift_x, top = y + a.shift_y - Op::R;
-    int bottom = top + 2 * Op::R + a.height + (Op::AHEAD + 1) * Op::GROUP;
+    int bottom = top + 2 * Op::R + tamis_rows_up(place.rows, Op::GROUP) - 1;
     bool inside = i >= in.left * Op::STEP &&
                   (int64_t)i + TAMIS_ROWS_V <= (in.right + (int64_t)1) * Op::STEP &&
                   top >= in.top && bottom <= in.bottom && place.all_or_none();
-    if (__all_sync(0xffffffffu, inside))
-        tamis_rows_fast<Op>(a, in.data() + top * in.stride + i, in.stride, place);
+    const unsigned all = 0xffffffffu;
+    if (__all_sync(all, inside)) {
+        tamis_rows_inside source = {in.data() + top * in.stride + i, in.stride};
+        tamis_rows_fast<Op>(a, source, place, ring);
+        return;
+    }
+    tamis_rows_edges<Op::STEP> edges(in, i, top + 2 * Op::R + place.rows - 1);
+    tamis_rows_beside<Op::STEP> source(edges, top);
+    int under = a.out.x * Op::STEP + a.shift_x, reach = Op::R * Op::STEP;
+    bool found = source.find(edges, under - reach, under + a.out.w * Op::STEP + reach);
+    if (__all_sync(all, found && place.all_or_none()))
+        tamis_rows_fast<Op>(a, source, place, ring);
     else
-        tamis_rows_slow<Op>(a, in, i, top, place);
+        tamis_rows_slow<Op>(a, edges, top, place);
 }
 
 /* ---- launches */
@@ -347,7 +484,7 @@ template <typename Op> static bool tamis_rows_fit(const tamis_gpu_work *w)
 template <typename Op> static int tamis_rows_height(int64_t strips, int32_t h)
 {
     int rows = Op::R < 4 ? 32 : 64;
-    while (rows > 8 && rows > 2 * Op::R && strips * tamis_tiles(h, rows) < 8000)
+    while (rows > 8 && rows > 2 * Op::R && strips * tamis_tiles(h, rows) < 2000)
         rows /= 2;
     return rows;
 }

@@ -25,8 +25,8 @@ static box_quotient box_quotient_of(int64_t n)
 /* A window of 2 RADIUS + 1 columns and rows: up to 15, for sums of 16 bits. */
 template <int RADIUS, int PIXEL> struct box_rows {
     enum { R = RADIUS, STEP = PIXEL, GROUP = 1, K = 2 * R + 1 };
-    enum { ROUND = K < 5 ? 2 * K : K, AHEAD = ROUND };
-    enum { BLOCKS = R < 3 ? 32 : R == 3 ? 26 : R == 4 ? 22 : R == 5 ? 18 : 14 };
+    enum { ROUND = K < 5 ? 2 * K : K, AHEAD = K < 9 ? 2 * ROUND : ROUND };
+    enum { BLOCKS = R < 3 ? 28 : R == 3 ? 24 : R == 4 ? 22 : R == 5 ? 18 : 14 };
     typedef uint8_t result;
     typedef box_quotient params;
 

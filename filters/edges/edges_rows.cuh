@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One slope of bytes, or their Laplacian, as it comes: neither scaled nor shifted, in windows of
- * 3x3, with two sums of 16 bits in a word. What may be negative is counted from 2^15. */
+/* Slopes of bytes, what they make together in bytes, and Laplacians, as they come: neither scaled
+ * nor shifted, in windows of 3x3, with two sums of 16 bits in a word. What may be negative is
+ * counted from 2^15. */
 #ifndef TAMIS_EDGES_ROWS_CUH
 #define TAMIS_EDGES_ROWS_CUH
 
@@ -40,10 +41,51 @@ struct edges_smooth {
     unsigned sides, middle;
 };
 
-enum edges_way { EDGES_ROWS_DX, EDGES_ROWS_DY, EDGES_ROWS_4, EDGES_ROWS_8 };
+/* EDGES_ROWS_SUM: |dx| + |dy|; EDGES_ROWS_ROOT: the root of the sum of their squares. */
+enum edges_way {
+    EDGES_ROWS_DX,
+    EDGES_ROWS_DY,
+    EDGES_ROWS_SUM,
+    EDGES_ROWS_ROOT,
+    EDGES_ROWS_4,
+    EDGES_ROWS_8
+};
+
+/* Both from 2^15 again. */
+static __device__ __forceinline__ unsigned edges_absolute(unsigned v)
+{
+    return __vmaxu2(v, 0x00010000u - v);
+}
+
+static __device__ __forceinline__ unsigned edges_sum(unsigned dx, unsigned dy)
+{
+    return __vminu2(edges_absolute(dx) + edges_absolute(dy) - 2 * EDGES_ZERO, 0x00ff00ffu);
+}
+
+/* The lower of two, or the higher. */
+static __device__ __forceinline__ float edges_float(unsigned v, int higher)
+{
+    return __uint_as_float(__byte_perm(v, 0x4b000000, higher ? 0x7432 : 0x7410)) -
+           (8388608.f + 32768.f);
+}
+
+/* In the low 16 bits: added to 2^23, a number is rounded to its last bits. Of a whole number up to
+ * 255^2 the root that is closest to a half between two levels, 0.5 - 0.0005, is farther from it
+ * than this one is wrong; those of larger ones are more than 255, and else may be wrong. */
+static __device__ __forceinline__ unsigned edges_root(unsigned dx, unsigned dy, int higher)
+{
+    float x = edges_float(dx, higher), y = edges_float(dy, higher);
+    return __float_as_uint(tamis_rough_root(fmaf(x, x, y * y)) + 8388608.f);
+}
+
+static __device__ __forceinline__ unsigned edges_roots(unsigned dx, unsigned dy)
+{
+    unsigned lower = edges_root(dx, dy, 0), higher = edges_root(dx, dy, 1);
+    return __vminu2(__byte_perm(lower, higher, 0x5410), 0x00ff00ffu);
+}
 
 template <int WAY, int PIXEL, typename T> struct edges_rows {
-    enum { R = 1, STEP = PIXEL, GROUP = 1, ROUND = 6, AHEAD = 6, BLOCKS = 32 };
+    enum { R = 1, STEP = PIXEL, GROUP = 1, ROUND = 6, AHEAD = 12, BLOCKS = 28 };
     typedef T result;
     typedef edges_smooth params;
 
@@ -100,12 +142,26 @@ template <int WAY, int PIXEL, typename T> struct edges_rows {
         return r;
     }
 
+    static __device__ __forceinline__ void put_together(const tamis_pairs &x, const tamis_pairs &y,
+                                                        tamis_rows_result<T> *out)
+    {
+#pragma unroll
+        for (int k = 0; k < 2; k++)
+            out->w[k] = WAY == EDGES_ROWS_SUM
+                            ? edges_sum(x.even[k], y.even[k]) | edges_sum(x.odd[k], y.odd[k]) << 8
+                            : edges_roots(x.even[k], y.even[k]) | edges_roots(x.odd[k], y.odd[k])
+                                                                      << 8;
+    }
+
     __device__ __forceinline__ void get(const params &p, tamis_rows_result<T> *out) const
     {
-        edges_put(WAY == EDGES_ROWS_DX   ? across(p)
-                  : WAY == EDGES_ROWS_DY ? down(p)
-                                         : around(),
-                  out);
+        if (WAY == EDGES_ROWS_SUM || WAY == EDGES_ROWS_ROOT)
+            put_together(across(p), down(p), out);
+        else
+            edges_put(WAY == EDGES_ROWS_DX   ? across(p)
+                      : WAY == EDGES_ROWS_DY ? down(p)
+                                             : around(),
+                      out);
     }
 };
 
@@ -122,12 +178,19 @@ static bool start_rows(const tamis_gpu_work *w, const edges_coef *k, tamis_gpu_f
 }
 
 template <int WAY>
+static bool start_bytes(const tamis_gpu_work *w, const edges_coef *k, tamis_gpu_fault *fault,
+                        tamis_status *status)
+{
+    return w->step == 3 ? start_rows<WAY, 3, uint8_t>(w, k, fault, status)
+                        : start_rows<WAY, 1, uint8_t>(w, k, fault, status);
+}
+
+template <int WAY>
 static bool start_way(const tamis_gpu_work *w, const edges_coef *k, tamis_gpu_fault *fault,
                       tamis_status *status)
 {
     if (k->result == TAMIS_U8)
-        return w->step == 3 ? start_rows<WAY, 3, uint8_t>(w, k, fault, status)
-                            : start_rows<WAY, 1, uint8_t>(w, k, fault, status);
+        return start_bytes<WAY>(w, k, fault, status);
     return w->step == 3 ? start_rows<WAY, 3, int16_t>(w, k, fault, status)
                         : start_rows<WAY, 1, int16_t>(w, k, fault, status);
 }
@@ -149,7 +212,10 @@ static bool launch_rows(const tamis_gpu_work *w, const edges_coef *k, tamis_gpu_
         return start_way<EDGES_ROWS_DX>(w, k, fault, status);
     if (k->output == TAMIS_GRADIENT_DY)
         return start_way<EDGES_ROWS_DY>(w, k, fault, status);
-    return false;
+    if (k->output != TAMIS_GRADIENT_MAGNITUDE || k->result != TAMIS_U8)
+        return false;
+    return k->norm == TAMIS_GRADIENT_L1 ? start_bytes<EDGES_ROWS_SUM>(w, k, fault, status)
+                                        : start_bytes<EDGES_ROWS_ROOT>(w, k, fault, status);
 }
 
 } // namespace

@@ -42,7 +42,8 @@ static void fill_rows(const struct gaussian_coef *c, struct gaussian_rows_taps *
 /* SHARPEN: what the sums give is not the result but what sharpens it. */
 template <int RADIUS, int PIXEL, bool SHARPEN> struct gaussian_rows {
     enum { R = RADIUS, STEP = PIXEL, GROUP = 2, PAIRS = R + 1, REACH = R * STEP };
-    enum { ROUND = PAIRS, AHEAD = R == 5 ? 3 : R == 7 ? 4 : ROUND };
+    /* Rounds of larger ones are too long for the cache of instructions. */
+    enum { ROUND = R < 4 && !SHARPEN ? PAIRS : 1, AHEAD = R == 3 && !SHARPEN ? 4 : 6 };
     enum { BLOCKS = R < 3 && !SHARPEN ? 28 : R == 3 && !SHARPEN ? 24 : R < 6 ? 20 : 16 };
     typedef uint8_t result;
     typedef gaussian_rows_taps params;

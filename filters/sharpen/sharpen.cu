@@ -225,7 +225,7 @@ static whole_factors whole_factors_of(const sharpen_coef *k)
 }
 
 template <int PIXEL, bool CORNERS> struct sharpen_rows {
-    enum { R = 1, STEP = PIXEL, GROUP = 1, ROUND = 6, AHEAD = 6, BLOCKS = 32 };
+    enum { R = 1, STEP = PIXEL, GROUP = 1, ROUND = 6, AHEAD = 12, BLOCKS = 28 };
     typedef uint8_t result;
     typedef whole_factors params;
 
