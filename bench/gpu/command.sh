@@ -4,7 +4,8 @@
 #
 #     bench/gpu/command.sh OUT
 #
-# Environment: BUILD (folder with tamis, which reads PNG, and tamis_cuda.so; build-gpu). Writes into the folder OUT:
+# Environment: BUILD (folder with tamis and tamis_cuda.so, build-gpu); a tamis that reads no
+# PNG needs Python's Pillow for the photo. Writes into the folder OUT:
 #
 #     doctor.txt, verify.txt   what the command says; verify is of every filter, type and border
 #     files.txt                a photo through each filter with --device cpu and cuda, files compared
@@ -30,7 +31,9 @@ tail -n 3 "$out/verify.txt"
 # ---- a photo: a chain, and by how many levels its files may differ (0: not in a byte)
 
 photo=$work/photo.pnm
-"$tamis" run '' demo/portrait.png -o "$photo" || exit 2
+"$tamis" run '' demo/portrait.png -o "$photo" 2>/dev/null ||
+    python3 -c 'import sys, PIL.Image; PIL.Image.open(sys.argv[1]).save(sys.argv[2], "ppm")' \
+        demo/portrait.png "$photo" || exit 2
 while read -r levels chain; do
     worst=same
     for device in cpu cuda; do
