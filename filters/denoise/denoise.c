@@ -7,6 +7,8 @@
 #include "cpu/picture.h"
 
 #define IMPULSES_FROM 0.01
+/* Such a part of the impulses must stand out from their neighbors. */
+#define ALONE 0.3
 
 static const char *const strength_names[] = {"auto", "light", "medium", "strong", NULL};
 
@@ -194,6 +196,14 @@ static setting find(search *s)
 /* Noise of less than so many levels is hidden by rounding. */
 #define LEAST_LEVELS 0.5
 
+/* The estimate sees noise of dark places, cut off at black beside brighter ones, as impulses too.
+ */
+static int has_impulses(const tamis_picture *picture)
+{
+    double share = tamis_priv_picture_impulses(picture);
+    return share >= IMPULSES_FROM && tamis_priv_picture_alone(picture) >= ALONE * share;
+}
+
 static void expand(const tamis_picture *picture, const void *given, char *chain, size_t size)
 {
     static const double factors[] = {1, 0.7, 1, 1.4};
@@ -201,7 +211,7 @@ static void expand(const tamis_picture *picture, const void *given, char *chain,
     tamis_type type = picture->format.type;
     double noise = tamis_priv_picture_sigma(picture), factor = factors[p->strength];
     double least = type == TAMIS_F16 || type == TAMIS_F32 ? 0 : LEAST_LEVELS;
-    if (tamis_priv_picture_impulses(picture) >= IMPULSES_FROM) {
+    if (has_impulses(picture)) {
         tamis_priv_number_print(chain, size, "median=ksize=auto,nlmeans=h=%.4g:sigma=%.4g:patch=5",
                                 tamis_priv_nlmeans_least(factor * LEFT_H * noise), LEFT * noise);
     } else if (noise > least && tamis_priv_nlmeans_least(hs[0] * noise) > 0) {

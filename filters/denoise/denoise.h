@@ -4,7 +4,8 @@
  * It stands for a chain of other filters, which `tamis explain denoise FILE` shows, as does -v:
  *
  *     impulses      in at least 1 % of the samples: median=ksize=auto, then nlmeans for what that
- *                   leaves of other noise, with a sigma of 0.4 of it and h of 0.5
+ *                   leaves of other noise, with a sigma of 0.4 of it and h of 0.5. Three tenths of
+ *                   them must stand out from their neighbors by a quarter of the range
  *     other noise   the one of nlmeans, bilateral and gaussian, and the setting, that should leave
  *                   the least error
  *

@@ -28,6 +28,8 @@ typedef struct tamis_picture {
 double tamis_priv_picture_risk(const tamis_picture *picture, const char *chain);
 /* The share of samples at an end of the type's range, where noise has been cut off. */
 double tamis_priv_picture_ends(const tamis_picture *picture);
+/* And of such as stand out from their neighbors: impulses, where these are not dark or bright. */
+double tamis_priv_picture_alone(const tamis_picture *picture);
 
 /* Standard deviation of the noise: of all colors taken together, and of their luma. */
 double tamis_priv_picture_sigma(const tamis_picture *picture);

@@ -202,6 +202,12 @@ double tamis_priv_picture_risk(const tamis_picture *picture, const char *chain)
     return r->status == TAMIS_OK ? risk : 0;
 }
 
+double tamis_priv_picture_alone(const tamis_picture *picture)
+{
+    tamis_risk *r = picture->risk;
+    return is_ready(r) ? r->alone : 0;
+}
+
 double tamis_priv_picture_ends(const tamis_picture *picture)
 {
     tamis_risk *r = picture->risk;

@@ -42,6 +42,7 @@ typedef struct tamis_risk {
     double step;        /* e */
     tamis_format tried; /* the picture's, or one of F32 */
     double ends;        /* share of the samples that stand at an end of the type's range */
+    double alone;       /* and of those that their neighbors are far from */
     double shared;      /* correlation of the colors' noise */
     int count;
     int32_t piece_w, piece_h;
@@ -52,7 +53,10 @@ typedef struct tamis_risk {
     tamis_status status; /* the first that was not OK */
 } tamis_risk;
 
-/* Finds the step and what the colors have in common, and makes all of the pieces but their
+/* Finds the shares of samples at the ends, once the pieces have their noisy_values. */
+void tamis_priv_risk_ends(tamis_risk *risk);
+
+/* Finds these, the step and what the colors have in common, and makes all of the pieces but their
  * noisy_values, which are there. */
 tamis_status tamis_priv_risk_move(tamis_risk *risk);
 

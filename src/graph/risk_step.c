@@ -32,21 +32,6 @@ static int is_integer(tamis_type type)
     return type != TAMIS_F16 && type != TAMIS_F32;
 }
 
-static double share_at_ends(const tamis_risk *r)
-{
-    float low = r->format.type == TAMIS_S16 ? -32768 : 0;
-    float high = low + (float)tamis_type_range(r->format.type);
-    int64_t found = 0;
-    for (int i = 0; i < r->count; i++)
-        for (int c = 0; c < r->colors; c++)
-            for (int32_t y = 0; y < r->piece_h; y++) {
-                const float *row = tamis_image_row(&r->pieces[i].noisy_values, c, y);
-                for (int32_t x = 0; x < r->piece_w; x++)
-                    found += row[x] == low || row[x] == high;
-            }
-    return (double)found / ((double)r->count * r->colors * r->piece_w * r->piece_h);
-}
-
 /* Of the differences of neighboring rows and columns in a block: their squares, and products of
  * two colors, both in the mean over the colors. */
 typedef struct block {
@@ -190,7 +175,7 @@ static tamis_status create(const tamis_risk *r, const tamis_format *format, tami
 
 tamis_status tamis_priv_risk_move(tamis_risk *r)
 {
-    r->ends = share_at_ends(r);
+    tamis_priv_risk_ends(r);
     TAMIS_TRY(find_shared(r));
     choose_step(r);
     for (int i = 0; i < r->count; i++) {

@@ -13,7 +13,7 @@
 
 /* ---- pictures, in 8-bit levels; all have flat places to see the noise in */
 
-enum scene { SLOPE, TEXTURE, EDGES };
+enum scene { SLOPE, TEXTURE, EDGES, DARK };
 
 static double level_at(enum scene scene, int x, int y, int c)
 {
@@ -21,6 +21,8 @@ static double level_at(enum scene scene, int x, int y, int c)
         return 90 + 0.6 * x + 0.4 * y + 10 * c;
     if (scene == TEXTURE) /* leaves in the sun: no two places are alike */
         return 90 + 10 * c + (x < 32 ? 0 : (x * 7919 + y * 104729 + x * y * 31) % 97 * 0.9);
+    if (scene == DARK) /* with black dots */
+        return x >= 24 && (3 * x + 5 * y) % 21 == 0 ? 0 : 45;
     return 80 + 10 * c + (x / 9 + y / 7) % 2 * 60 + (x / 20 + y / 16) % 3 * 15;
 }
 
@@ -179,6 +181,17 @@ static void test_stands_for(void **state)
     assert_int_equal(tamis_graph_size(graph), 3);
     n = tamis_graph_params(graph, 1);
     assert_true(fabs(n->h.value / h - 2) < 0.01 && n->sigma.value == sigma);
+    tamis_graph_free(&graph);
+    test_picture_free(&picture);
+
+    /* Noise that is cut off at black here and there looks like impulses to the estimate. */
+    tamis_noise noise[TAMIS_MAX_CHANNELS];
+    make(&picture, test_format(TAMIS_U8, 1), 80, 56, DARK, (grain){.sigma = 6});
+    assert_int_equal(tamis_noise_estimate(ctx, &picture.image, noise), TAMIS_OK);
+    print_message("impulses %.3f\n", noise[0].impulses);
+    assert_true(noise[0].impulses > 0.01);
+    graph = resolve(ctx, "denoise", &picture.image);
+    assert_string_not_equal(tamis_filter_name(tamis_graph_filter(graph, 0)), "median");
     tamis_graph_free(&graph);
     test_picture_free(&picture);
 
