@@ -289,6 +289,21 @@ tamis_status tamis_video_writer_write(tamis_video_writer *writer, tamis_video_fr
     return status;
 }
 
+int64_t tamis_video_writer_kept(const tamis_video_writer *writer)
+{
+    return writer && writer->ops->kept ? writer->ops->kept(writer) : 0;
+}
+
+tamis_status tamis_video_writer_skip(tamis_video_writer *writer, const tamis_video_frame *like)
+{
+    TAMIS_IO_REQUIRE(NULL, writer);
+    TAMIS_IO_REQUIRE(writer->ctx, like);
+    if (writer->failed || writer->finished || !writer->ops->skip)
+        return tamis_ctx_fail(writer->ctx, TAMIS_ERR_ARGUMENT, "%s: no more frames were kept",
+                              writer->name);
+    return settle(writer, writer->ops->skip(writer, like));
+}
+
 const char *tamis_video_writer_dropped(const tamis_video_writer *writer)
 {
     return writer && writer->ops->dropped ? writer->ops->dropped(writer) : "";

@@ -9,7 +9,7 @@
 
 /* Changes whenever something in this header or in tamis/video.h does: a module of another version
  * is not used. */
-#define TAMIS_VIDEO_ABI 2u
+#define TAMIS_VIDEO_ABI 3u
 
 /* Bytes of a file that probes see. */
 #define TAMIS_VIDEO_PROBE_BYTES 512
@@ -34,6 +34,9 @@ typedef struct tamis_video_writer_ops {
                           tamis_video_frame *frame);
     /* The frame is released by whoever called. */
     tamis_status (*write)(tamis_video_writer *writer, tamis_video_frame *frame);
+    /* NULL = nothing is kept. */
+    int64_t (*kept)(const tamis_video_writer *writer);
+    tamis_status (*skip)(tamis_video_writer *writer, const tamis_video_frame *like);
     const char *(*dropped)(const tamis_video_writer *writer); /* NULL = nothing */
     const char *(*detail)(const tamis_video_writer *writer);
     /* Everything into the file, which is then closed and named by the caller. NULL = nothing left

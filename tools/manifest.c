@@ -42,6 +42,13 @@ char *tool_absolute(const char *name)
     return whole;
 }
 
+char *tool_path_beside(const char *name, const char *ending)
+{
+    const char *slash = strrchr(name, '/');
+    int folder = slash ? (int)(slash + 1 - name) : 0;
+    return tool_print_text("%.*s.%s.%s", folder, name, name + folder, ending);
+}
+
 /* ---- what results depend on */
 
 static char *add_text(char *text, const char *name, const char *value)
@@ -171,17 +178,20 @@ int tool_manifest_end(tool_manifest *manifest, const tool_file *file, const tool
 
 /* ---- the file */
 
-/* FILE, or a file in the folder for results; with --shard each share has its own. Owned; NULL with
- * a message when there is no place for it. */
-static char *place_of(tool *t)
+/* FILE, or a file in the folder for results, or a hidden one beside the only result; with --shard
+ * each share has its own. Owned; NULL with a message when there is no place for it. */
+static char *place_of(tool *t, const tool_files *files)
 {
     const tool_options *o = &t->options;
+    const char *only = files->count == 1 ? files->items[0].out : "-";
     char *path;
     if (o->manifest) {
         path = tool_copy_text(o->manifest);
     } else if (o->out && *o->out && tool_is_folder(o->out)) {
         path = tool_print_text("%s%stamis-manifest.jsonl", o->out,
                                o->out[strlen(o->out) - 1] == '/' ? "" : "/");
+    } else if (strcmp(only, "-") != 0) {
+        path = tool_path_beside(only, "tamis-manifest.jsonl");
     } else {
         tool_usage_error(t,
                          "--resume: -o is no folder with a manifest in it; give --manifest FILE");
@@ -284,7 +294,7 @@ int tool_manifest_open(tool *t, const tamis_graph *graph, tool_files *files, too
     if (!t->options.manifest && !t->options.resume)
         return TOOL_OK;
     int code = check_options(t, files);
-    char *path = code ? NULL : place_of(t);
+    char *path = code ? NULL : place_of(t, files);
     if (!path)
         return TOOL_USAGE;
     tool_manifest *m = tool_alloc(sizeof(*m));
@@ -318,4 +328,14 @@ void tool_manifest_close(tool_manifest **manifest)
 const char *tool_manifest_path(const tool_manifest *manifest)
 {
     return manifest->path;
+}
+
+char *tool_manifest_recipe(const tool_manifest *m, const tool_file *file)
+{
+    char *name = tool_absolute(file->in);
+    char *text = tool_print_text("%s, %llu bytes of %lld ns, %s, %s, %s", name,
+                                 (unsigned long long)file->size, (long long)file->mtime_ns,
+                                 m->recipe.chain, m->recipe.options, tamis_version());
+    free(name);
+    return text;
 }

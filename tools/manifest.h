@@ -18,6 +18,9 @@ void tool_manifest_close(tool_manifest **manifest);
 
 const char *tool_manifest_path(const tool_manifest *manifest);
 
+/* What a result depends on: the input as it is now, the chain, options and this version. Owned. */
+char *tool_manifest_recipe(const tool_manifest *manifest, const tool_file *file);
+
 /* Writes that a file is begun, and what became of it. Return 0, or a number of errno. Any thread
  * may call them. A NULL manifest takes everything. */
 int tool_manifest_begin(tool_manifest *manifest, const tool_file *file);
@@ -31,6 +34,9 @@ typedef struct tool_recipe {
 /* Reads the manifest at path, and those of other shares beside it, and marks files as above.
  * Returns how many are done. */
 size_t tool_resume(tool *t, const tool_recipe *recipe, const char *path, tool_files *files);
+
+/* The name of a hidden file beside another, ".NAME.ENDING". Owned. */
+char *tool_path_beside(const char *name, const char *ending);
 
 /* A name from the root on, so that it means the same from any folder. Owned. */
 char *tool_absolute(const char *name);

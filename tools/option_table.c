@@ -28,9 +28,11 @@ const tool_option tool_option_table[] = {
            .doc = "append to FILE what becomes of each input, a line of JSON each; with --shard "
                   "I-of-N is put before its extension"),
     OPTION(resume, .kind = TOOL_FLAG, .groups = TOOL_GROUP_FILTER,
-           .doc = "go on with a batch that was cut off: leave out what the manifest says is done "
-                  "and has not changed since; without --manifest it is tamis-manifest.jsonl in the "
-                  "folder given by -o"),
+           .doc =
+               "go on with a batch that was cut off: leave out what the manifest says is done "
+               "and has not changed since; videos go on inside; without --manifest it is "
+               "tamis-manifest.jsonl in the folder given by -o, or a hidden file beside the only "
+               "result"),
     OPTION(overwrite, .kind = TOOL_FLAG,
            .groups = TOOL_GROUP_WRITE | TOOL_GROUP_COMPARE | TOOL_GROUP_REPORT | TOOL_GROUP_REPEAT,
            .doc = "replace files that exist"),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "manifest.h"
 #include "video_run.h"
 
 #include <tamis/device.h>
@@ -94,6 +95,27 @@ static void tell_dropped(tool *t, const tool_file *file, const tamis_video_write
     tool_detail(t, "%s: %s", file->out, tamis_video_writer_detail(writer));
 }
 
+/* With --resume, a file beside the result keeps what is encoded until it is whole. */
+typedef struct journal {
+    char *path, *recipe; /* NULL = none */
+} journal;
+
+static journal journal_for(const tool_worker *worker, const tool_file *file)
+{
+    if (!worker->tool.options.resume || !worker->job->manifest || strcmp(file->out, "-") == 0)
+        return (journal){.path = NULL};
+    return (journal){tool_path_beside(file->out, "tamis-journal"),
+                     tool_manifest_recipe(worker->job->manifest, file)};
+}
+
+static void tell_kept(tool *t, const tool_file *file, const tamis_video_writer *writer)
+{
+    int64_t kept = tamis_video_writer_kept(writer);
+    if (kept > 0)
+        tool_note(t, "%s: goes on at frame %lld, where a run before was cut off", file->in,
+                  (long long)kept);
+}
+
 static tamis_status write_video(tool_worker *worker, const tool_file *file,
                                 tamis_video_reader *reader, tool_video_parts *parts,
                                 tamis_video_frame *first, tool_report *report)
@@ -101,9 +123,16 @@ static tamis_status write_video(tool_worker *worker, const tool_file *file,
     tool *t = &worker->tool;
     tamis_video_write_options options = write_options(t, file, tamis_video_reader_info(reader));
     tamis_video_writer *writer = NULL;
+    journal kept = journal_for(worker, file);
+    options.journal = kept.path;
+    options.recipe = kept.recipe;
     tamis_status status = tool_worker_begin(worker, file);
     if (!status)
         status = tamis_video_writer_open(t->ctx, file->out, &parts->out, reader, &options, &writer);
+    free(kept.path);
+    free(kept.recipe);
+    if (!status)
+        tell_kept(t, file, writer);
     if (!status)
         status = tool_video_run(worker, reader, writer, parts, first, report);
     if (!status && tool_canceled())

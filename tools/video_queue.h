@@ -10,6 +10,7 @@
 typedef struct tool_frame {
     tamis_video_frame src, dst;
     tamis_image own[TAMIS_VIDEO_PARTS]; /* results that do not lie as in dst; else empty */
+    int is_kept;                        /* a run before has made the result */
 } tool_frame;
 
 /* Gives all of it back; NULL is fine. */

@@ -38,6 +38,7 @@ typedef struct run {
     unsigned taken;         /* parts of the frame after those whose results have been taken */
     int limit;              /* frames without results at most */
     int64_t frames, total;  /* given to the writer; 0 = not known */
+    int64_t taken_in, kept; /* frames that have come; those whose results a run before has made */
 } run;
 
 /* ---- threads */
@@ -86,6 +87,15 @@ static tamis_status complete(run *r, tool_frame *frame)
     return status;
 }
 
+/* What was kept of a frame stands for what has been made of it here. */
+static tamis_status write_frame(run *r, tool_frame *frame)
+{
+    if (frame->is_kept)
+        return tamis_video_writer_skip(r->writer, frame->dst.owner ? &frame->dst : &frame->src);
+    tamis_status status = complete(r, frame);
+    return status ? status : tamis_video_writer_write(r->writer, &frame->dst);
+}
+
 static void *write_frames(void *arg)
 {
     hand *h = arg;
@@ -96,9 +106,7 @@ static void *write_frames(void *arg)
         if (!frame)
             break;
         double start = tool_now();
-        h->status = complete(r, frame);
-        if (!h->status)
-            h->status = tamis_video_writer_write(r->writer, &frame->dst);
+        h->status = write_frame(r, frame);
         h->seconds += tool_now() - start;
         tool_frame_free(frame);
         if (h->status) {
@@ -195,8 +203,21 @@ static void cut(run *r)
             tamis_stream_cut(r->streams[i]);
 }
 
+/* Before frames that others after them look at, nothing has to be made again. */
+static tamis_status pass_on(run *r, tool_frame *frame)
+{
+    if (r->parts->around)
+        tool_cuts_step(&r->cuts, &frame->src.part[TAMIS_VIDEO_MAIN]);
+    /* The writing thread says why. */
+    return tool_queue_push(&r->out, frame) ? TAMIS_OK : TAMIS_ERR_WRITE;
+}
+
 static tamis_status submit(run *r, tool_frame *frame)
 {
+    int64_t number = r->taken_in++;
+    frame->is_kept = number < r->kept;
+    if (number + r->parts->around < r->kept)
+        return pass_on(r, frame);
     r->under_way[(r->first + r->count++) % r->room] = frame;
     if (r->parts->around && tool_cuts_step(&r->cuts, &frame->src.part[TAMIS_VIDEO_MAIN])) {
         tool_detail(&r->worker->tool, "a scene begins at %.3f s", frame->src.time);
@@ -240,6 +261,7 @@ static int hand_over(run *r)
 {
     tool_frame *frame = at(r, r->finished++), *done = tool_alloc(sizeof(*done));
     done->dst = frame->dst;
+    done->is_kept = frame->is_kept;
     frame->dst = (tamis_video_frame){.owner = NULL};
     memcpy(done->own, frame->own, sizeof(done->own));
     memset(frame->own, 0, sizeof(frame->own));
@@ -365,6 +387,7 @@ tamis_status tool_video_run(tool_worker *worker, tamis_video_reader *reader,
     *first = (tamis_video_frame){.owner = NULL};
     tool_share_frames(worker->share);
     r.total = tamis_video_reader_info(reader)->frames;
+    r.kept = tamis_video_writer_kept(writer);
     tool_queue_open(&r.in);
     tool_queue_open(&r.out);
     tool_cuts_open(&r.cuts, worker->tool.options.scene_cut, range_of(&parts->in));

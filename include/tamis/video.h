@@ -153,6 +153,12 @@ typedef struct tamis_video_write_options {
     int threads;        /* for encoding; 0 = as many as are useful */
     double rate;        /* frames a second, where no reader tells; 0 = 25 */
     int pinned;         /* 1: frames to fill lie as those of tamis_video_read_options.pinned do */
+    const char *journal; /* a file that what was encoded is kept in until the video is whole, for a
+                            run that goes on where this one was cut off: in segments of 250 frames,
+                            each with an encoder of its own. Made, or begun anew where its recipe is
+                            another. Where FFmpeg's libraries write to a file; else nothing is kept.
+                            NULL = nothing is */
+    const char *recipe;  /* a text that says what the frames depend on; goes with journal */
 } tamis_video_write_options;
 
 /* Prepares an output of that format. With source, everything that it carries besides its frames
@@ -175,6 +181,14 @@ TAMIS_API tamis_status tamis_video_writer_frame(tamis_video_writer *writer,
  * afterwards, whether or not it succeeds. Errors: WRITE (disk full, ...), MEMORY. */
 TAMIS_API tamis_status tamis_video_writer_write(tamis_video_writer *writer,
                                                 tamis_video_frame *frame);
+/* How many frames a journal of another run holds: the first ones, each of which goes to
+ * tamis_video_writer_skip() instead of being written. */
+TAMIS_API int64_t tamis_video_writer_kept(const tamis_video_writer *writer);
+/* Takes what was kept of the next frame, whose time and side data are those of like: a frame of the
+ * source, or one that tamis_video_writer_frame() has made for it; it stays the caller's. Errors:
+ * ARGUMENT (no more were kept), WRITE, MEMORY. */
+TAMIS_API tamis_status tamis_video_writer_skip(tamis_video_writer *writer,
+                                               const tamis_video_frame *like);
 /* What the container has no place for, such as "subtitle track 3 (hdmv_pgs_subtitle)"; one line
  * each, empty when all is kept. Belongs to the writer. */
 TAMIS_API const char *tamis_video_writer_dropped(const tamis_video_writer *writer);

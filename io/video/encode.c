@@ -406,10 +406,25 @@ tamis_status tamis_priv_av_encode_open(tamis_video_writer *writer, tamis_av_enco
     return status;
 }
 
+tamis_status tamis_priv_av_encode_restart(tamis_video_writer *writer, tamis_av_encode *e,
+                                          const AVOutputFormat *container,
+                                          const tamis_video_write_options *options)
+{
+    char text[AV_ERROR_MAX_STRING_SIZE] = "";
+    const AVCodec *codec = e->codec->codec;
+    request q = {.writer = writer, .e = e, .container = container, .options = options};
+    int error = open_codec(&q, codec, e->codec->pix_fmt);
+    e->fed = 0;
+    if (!error)
+        return TAMIS_OK;
+    av_strerror(error, text, sizeof text);
+    return tamis_ctx_fail(writer->ctx, TAMIS_ERR_WRITE, "%s: %s cannot be opened again: %s",
+                          writer->name, codec->name, text);
+}
+
 void tamis_priv_av_encode_close(tamis_av_encode *e)
 {
-    if (e->codec && avcodec_is_open(e->codec) && e->last == AV_NOPTS_VALUE &&
-        !can_try(e->codec->codec))
+    if (e->codec && avcodec_is_open(e->codec) && !e->fed && !can_try(e->codec->codec))
         e->codec = NULL; /* left behind, see there */
     avcodec_free_context(&e->codec);
     tamis_priv_av_pool_close(&e->frames);
@@ -514,6 +529,14 @@ static AVFrame *in_its_pixels(tamis_av_encode *e, AVFrame *frame)
     return out;
 }
 
+tamis_status tamis_priv_av_encode_pass(const tamis_video_writer *writer, tamis_av_encode *e,
+                                       AVFrame *frame)
+{
+    tamis_status status = set_time(writer, e, frame);
+    tamis_priv_av_encode_duration(e, frame->pts);
+    return status;
+}
+
 tamis_status tamis_priv_av_encode_send(tamis_video_writer *writer, tamis_av_encode *e,
                                        AVFrame *frame)
 {
@@ -528,6 +551,7 @@ tamis_status tamis_priv_av_encode_send(tamis_video_writer *writer, tamis_av_enco
         status = set_time(writer, e, ready);
     }
     int error = status == TAMIS_OK ? avcodec_send_frame(e->codec, ready) : 0;
+    e->fed |= ready != NULL;
     av_frame_free(&ready);
     if (error < 0 && error != AVERROR_EOF) {
         char said[160], text[AV_ERROR_MAX_STRING_SIZE] = "";

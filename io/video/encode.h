@@ -18,7 +18,8 @@ typedef struct tamis_av_encode {
     struct SwsContext *scale; /* where frames are converted, not only rearranged */
     AVRational base;          /* of frames' times before they become the encoder's */
     int64_t origin;           /* subtracted from them */
-    int64_t last;             /* the encoder's newest time; AV_NOPTS_VALUE before */
+    int64_t last;             /* the newest time; AV_NOPTS_VALUE before */
+    int fed;                  /* this encoder has seen a frame */
     int fixed_rate;           /* the encoder or container has no times of their own */
     int64_t (*shown)[2];      /* times and durations of frames inside the encoder */
     int shown_count, shown_room;
@@ -34,6 +35,13 @@ void tamis_priv_av_encode_close(tamis_av_encode *e);
 /* Turns a frame from one of the pools into one for the encoder, with its time, and gives it;
  * NULL ends the stream. *error is FFmpeg's where it failed. */
 tamis_status tamis_priv_av_encode_send(tamis_video_writer *writer, tamis_av_encode *e,
+                                       AVFrame *frame);
+/* Opens the same encoder once more, as if nothing had been given to it. Errors: WRITE. */
+tamis_status tamis_priv_av_encode_restart(tamis_video_writer *writer, tamis_av_encode *e,
+                                          const AVOutputFormat *container,
+                                          const tamis_video_write_options *options);
+/* Takes note of a frame that has been encoded before: of its time alone. */
+tamis_status tamis_priv_av_encode_pass(const tamis_video_writer *writer, tamis_av_encode *e,
                                        AVFrame *frame);
 /* How long the frame with that time of the encoder is shown; 0 = unknown. */
 int64_t tamis_priv_av_encode_duration(tamis_av_encode *e, int64_t pts);

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Outputs: frames to the encoder, packets to the container. */
+#include <libavutil/crc.h>
+
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "encode.h"
+#include "journal.h"
 #include "module.h"
 #include "mux.h"
 #include "pixels.h"
@@ -15,7 +20,18 @@ typedef struct av_writer {
     AVPacket *packet;
     int64_t frames; /* given times by number or by the first one's */
     double begin;   /* the first one's time */
+    /* With a journal, encoders follow each other. */
+    tamis_av_journal journal;
+    const AVOutputFormat *container;
+    tamis_video_write_options options; /* as far as encoders after the first one need them */
+    char *preset;
+    int64_t given;    /* frames written or skipped */
+    int64_t last_dts; /* of the newest packet; AV_NOPTS_VALUE before */
+    int spent;        /* the encoder has been told of its end */
 } av_writer;
+
+/* Frames of a segment: as far apart as encoders set key frames. */
+enum { SEGMENT = 250 };
 
 static tamis_status no_memory(const tamis_video_writer *writer)
 {
@@ -53,10 +69,10 @@ static int is_packed(const tamis_video_frame *like)
 /* Of a frame that FFmpeg did not read. */
 static void set_plain_facts(const tamis_video_writer *writer, AVFrame *av)
 {
-    const av_writer *w = writer->state;
     const tamis_video_info *info = tamis_video_reader_info(writer->source);
     av->pts = AV_NOPTS_VALUE; /* the frame's time counts when it is written */
-    av->sample_aspect_ratio = w->encode.codec->sample_aspect_ratio;
+    if (info && info->aspect_num > 0 && info->aspect_den > 0)
+        av->sample_aspect_ratio = (AVRational){info->aspect_num, info->aspect_den};
     if (info)
         tamis_priv_av_set_fields(av, info->interlaced != 0, info->interlaced == 1);
 }
@@ -81,6 +97,18 @@ static tamis_status make_frame(tamis_video_writer *writer, const tamis_video_fra
                                                                            : no_memory(writer);
 }
 
+/* Packets of an encoder may begin before those of the one before it end. */
+static void keep(av_writer *w, AVPacket *packet)
+{
+    if (w->journal.fd < 0)
+        return;
+    if (packet->dts != AV_NOPTS_VALUE && w->last_dts != AV_NOPTS_VALUE &&
+        packet->dts <= w->last_dts)
+        packet->dts = w->last_dts + 1;
+    w->last_dts = packet->dts;
+    tamis_priv_av_journal_put(&w->journal, packet);
+}
+
 /* Moves what the encoder has ready into the container. */
 static tamis_status drain(tamis_video_writer *writer)
 {
@@ -96,6 +124,7 @@ static tamis_status drain(tamis_video_writer *writer)
         int64_t duration = tamis_priv_av_encode_duration(&w->encode, w->packet->pts);
         if (duration > 0)
             w->packet->duration = duration;
+        keep(w, w->packet);
         status = tamis_priv_av_mux_video(writer, &w->mux, w->packet);
     }
     return status;
@@ -136,7 +165,30 @@ static tamis_status take_frame(tamis_video_writer *writer, const tamis_video_fra
         return no_memory(writer);
     if (av->pts == AV_NOPTS_VALUE)
         av->pts = plain_time(writer, w, frame->time);
-    return give(writer, av);
+    w->given++;
+    tamis_status status = TAMIS_OK;
+    if (w->spent)
+        status = tamis_priv_av_encode_restart(writer, &w->encode, w->container, &w->options);
+    w->spent = 0;
+    if (status == TAMIS_OK)
+        return give(writer, av);
+    av_frame_free(&av);
+    return status;
+}
+
+/* All that was given is in the journal then. */
+static tamis_status end_segment(tamis_video_writer *writer)
+{
+    av_writer *w = writer->state;
+    tamis_status status = give(writer, NULL);
+    w->spent = 1;
+    if (status != TAMIS_OK)
+        return status;
+    tamis_priv_av_journal_end(&w->journal, w->given);
+    if (w->journal.error)
+        return tamis_ctx_fail(writer->ctx, TAMIS_ERR_WRITE, "%s: cannot write: %s", w->journal.path,
+                              strerror(w->journal.error));
+    return TAMIS_OK;
 }
 
 /* The place is closed where a frame is not taken: the reader must not write to it any more. */
@@ -150,7 +202,61 @@ static tamis_status stop_unless(tamis_video_writer *writer, tamis_status status)
 
 static tamis_status write_frame(tamis_video_writer *writer, tamis_video_frame *frame)
 {
-    return stop_unless(writer, take_frame(writer, frame));
+    const av_writer *w = writer->state;
+    tamis_status status = take_frame(writer, frame);
+    if (status == TAMIS_OK && w->journal.fd >= 0 && w->given % SEGMENT == 0)
+        status = end_segment(writer);
+    return stop_unless(writer, status);
+}
+
+/* ---- what was kept */
+
+static int64_t kept(const tamis_video_writer *writer)
+{
+    const av_writer *w = writer->state;
+    return w->journal.fd < 0 ? 0 : w->journal.kept;
+}
+
+/* Puts the packets of a segment into the container. */
+static tamis_status replay(tamis_video_writer *writer)
+{
+    av_writer *w = writer->state;
+    tamis_status status = TAMIS_OK;
+    int more;
+    while (status == TAMIS_OK && (more = tamis_priv_av_journal_next(&w->journal, w->packet)) != 0) {
+        if (more < 0)
+            return tamis_ctx_fail(writer->ctx, TAMIS_ERR_WRITE, "%s: cannot be read any more",
+                                  w->journal.path);
+        w->last_dts = w->packet->dts;
+        status = tamis_priv_av_mux_video(writer, &w->mux, w->packet);
+    }
+    return status;
+}
+
+static tamis_status pass(tamis_video_writer *writer, const tamis_video_frame *like)
+{
+    av_writer *w = writer->state;
+    const AVFrame *behind = tamis_priv_av_frame_of(like);
+    AVFrame *av = w->given < kept(writer) ? av_frame_alloc() : NULL;
+    if (!av || (behind && av_frame_copy_props(av, behind) < 0)) {
+        int is_room = w->given < kept(writer);
+        av_frame_free(&av);
+        return is_room ? no_memory(writer)
+                       : tamis_ctx_fail(writer->ctx, TAMIS_ERR_ARGUMENT,
+                                        "%s: no more frames were kept", writer->name);
+    }
+    if (!behind || av->pts == AV_NOPTS_VALUE)
+        av->pts = plain_time(writer, w, like->time);
+    tamis_status status = tamis_priv_av_encode_pass(writer, &w->encode, av);
+    av_frame_free(&av);
+    if (status == TAMIS_OK && ++w->given == w->journal.end)
+        status = replay(writer);
+    return status;
+}
+
+static tamis_status skip(tamis_video_writer *writer, const tamis_video_frame *like)
+{
+    return stop_unless(writer, pass(writer, like));
 }
 
 /* ---- the end */
@@ -158,7 +264,8 @@ static tamis_status write_frame(tamis_video_writer *writer, tamis_video_frame *f
 static tamis_status finish(tamis_video_writer *writer)
 {
     av_writer *w = writer->state;
-    tamis_status status = give(writer, NULL);
+    int all_kept = w->given > 0 && w->given == kept(writer); /* the encoder has nothing */
+    tamis_status status = w->spent || all_kept ? TAMIS_OK : give(writer, NULL);
     if (status == TAMIS_OK)
         status = tamis_priv_av_mux_finish(writer, &w->mux);
     return stop_unless(writer, status);
@@ -171,6 +278,8 @@ static void close_writer(tamis_video_writer *writer)
         return;
     tamis_priv_av_mux_close(&w->mux);
     tamis_priv_av_encode_close(&w->encode);
+    tamis_priv_av_journal_close(&w->journal, writer->finished && !writer->failed);
+    free(w->preset);
     av_packet_free(&w->packet);
     free(w);
     writer->state = NULL;
@@ -188,8 +297,57 @@ static const char *detail(const tamis_video_writer *writer)
     return w->encode.detail;
 }
 
-static const tamis_video_writer_ops ops = {make_frame, write_frame, dropped,
-                                           detail,     finish,      close_writer};
+static const tamis_video_writer_ops ops = {.frame = make_frame,
+                                           .write = write_frame,
+                                           .kept = kept,
+                                           .skip = skip,
+                                           .dropped = dropped,
+                                           .detail = detail,
+                                           .finish = finish,
+                                           .close = close_writer};
+
+/* What packets of a journal must have been made with, besides the caller's recipe. */
+static char *full_recipe(const tamis_video_writer *writer, const av_writer *w, const char *recipe)
+{
+    const AVCodecContext *c = w->encode.codec;
+    uint32_t extra = av_crc(av_crc_get_table(AV_CRC_32_IEEE_LE), 0, c->extradata,
+                            (size_t)(c->extradata_size > 0 ? c->extradata_size : 0));
+    char frames[96];
+    tamis_video_format_print(&writer->format, frames, sizeof frames);
+    size_t size = strlen(recipe) + sizeof w->encode.detail + sizeof frames + 200;
+    char *text = malloc(size);
+    if (text)
+        snprintf(text, size, "%s\n%s, %s, %d threads, time base %d/%d, headers %08x, %s, %u, %u\n",
+                 recipe, w->encode.detail, frames, c->thread_count, c->time_base.num,
+                 c->time_base.den, (unsigned)extra, w->container->name, avcodec_version(),
+                 avformat_version());
+    return text;
+}
+
+static tamis_status open_journal(const tamis_video_writer *writer, av_writer *w,
+                                 const tamis_video_write_options *options)
+{
+    if (!options->journal || !writer->seekable)
+        return TAMIS_OK;
+    w->options = *options;
+    w->preset = options->preset ? strdup(options->preset) : NULL;
+    w->options.preset = w->preset;
+    w->options.codec = w->options.pixels = w->options.format = NULL; /* the caller's */
+    w->options.journal = w->options.recipe = NULL;
+    char *text = full_recipe(writer, w, options->recipe ? options->recipe : "");
+    int error = text && (w->preset || !options->preset)
+                    ? tamis_priv_av_journal_open(&w->journal, options->journal, text)
+                    : ENOMEM;
+    free(text);
+    if (!error)
+        return TAMIS_OK;
+    tamis_status status = tamis_ctx_fail(
+        writer->ctx, error == ENOMEM ? TAMIS_ERR_MEMORY : TAMIS_ERR_WRITE,
+        error == EWOULDBLOCK ? "%s: another run is writing it" : "%s: cannot be used: %s",
+        options->journal, strerror(error));
+    tamis_priv_av_journal_close(&w->journal, 0);
+    return status;
+}
 
 tamis_status tamis_priv_av_writer_open(tamis_video_writer *writer,
                                        const tamis_video_write_options *options)
@@ -198,8 +356,12 @@ tamis_status tamis_priv_av_writer_open(tamis_video_writer *writer,
     const AVOutputFormat *container = tamis_priv_av_container(options->format);
     writer->ops = &ops;
     writer->state = w;
-    if (w)
+    if (w) {
+        w->journal.fd = -1;
+        w->last_dts = AV_NOPTS_VALUE;
+        w->container = container;
         w->packet = av_packet_alloc();
+    }
     if (!w || !w->packet)
         return no_memory(writer);
     if (!container)
@@ -210,5 +372,7 @@ tamis_status tamis_priv_av_writer_open(tamis_video_writer *writer,
     if (status == TAMIS_OK)
         status =
             tamis_priv_av_mux_open(writer, &w->mux, container, w->encode.codec, options->strip);
+    if (status == TAMIS_OK)
+        status = open_journal(writer, w, options);
     return status;
 }

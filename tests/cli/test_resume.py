@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -220,7 +221,7 @@ class Places(Resume):
         self.assertNotIn(MANIFEST, os.listdir(self.path("out")))
 
     def test_refused(self):
-        for args in (["in.png", "-o", "x.png", "--resume"], ["in", "--in_place", "--resume"],
+        for args in (["in.png", "-o", "-", "--resume"], ["in", "--in_place", "--resume"],
                      ["in", "-o", "out", "--resume", "--skip_existing"],
                      ["in", "-o", "in", "--resume", "--overwrite"]):
             self.tamis("gaussian", *args, code=2)
@@ -299,6 +300,69 @@ class Killed(Resume):
             other = self.tamis("gaussian", "in/a.pgm", "-o", "out", "--resume", "-v")
         self.assertIn("1 unfinished files", other.err)
         self.assertEqual(sorted(os.listdir(self.path("out"))), ["a.pgm", "f01.pgm", MANIFEST])
+
+
+class Film(Case):
+    """A long video goes on where it was cut off, with the frames of one that was not."""
+    CHAIN = "nlmeans=frames=1:search=3:patch=3:h=30"
+    JOURNAL = ".out.mkv.tamis-journal"
+    FRAMES = 640
+
+    def setUp(self):
+        super().setUp()
+        noise = random.Random(3)
+        frame = b"FRAME\n"
+        self.write("in.y4m", b"YUV4MPEG2 W32 H20 F25:1 Cmono\n" + b"".join(
+            frame + noise.randbytes(32 * 20) for _ in range(self.FRAMES)))
+        if self.tamis("run", "", "in.y4m", "-o", "x.mkv", code=tuple(range(9))).returncode:
+            self.skipTest("no video module")
+        os.remove(self.path("x.mkv"))
+
+    def film(self, *more):
+        return ["run", self.CHAIN, "in.y4m", "-o", "out.mkv", "--codec", "ffv1", "--resume",
+                "--cpu", "c", "--device", "cpu", *more]
+
+    def kill_after(self, segments):
+        with subprocess.Popen([TAMIS, *self.film()], cwd=self.dir,
+                              stderr=subprocess.DEVNULL) as run:
+            limit = time.monotonic() + 60
+            while time.monotonic() < limit and run.poll() is None:
+                if os.path.exists(self.path(self.JOURNAL)) and \
+                        self.read(self.JOURNAL).count(b"ENDS") >= segments:
+                    break
+                time.sleep(0.002)
+            run.send_signal(signal.SIGKILL)
+            self.assertEqual(run.wait(), -signal.SIGKILL)
+
+    def check_whole(self):
+        if not os.path.exists(self.path("want.y4m")):
+            self.tamis("run", self.CHAIN, "in.y4m", "-o", "want.y4m", "--cpu", "c")
+        self.tamis("run", "", "out.mkv", "-o", "got.y4m", "--overwrite")
+        want, got = self.read("want.y4m"), self.read("got.y4m")
+        self.assertEqual(got[got.index(b"\n"):], want[want.index(b"\n"):])
+        self.assertNotIn(self.JOURNAL, os.listdir(self.dir))
+
+    def test_goes_on(self):
+        self.kill_after(1)
+        self.kill_after(2)
+        self.assertNotIn("out.mkv", os.listdir(self.dir))
+        run = self.tamis(*self.film())
+        self.assertIn("goes on at frame 500", run.err)
+        self.check_whole()
+        self.assertIn("done already", self.tamis(*self.film()).err)
+
+    def test_what_is_damaged_or_of_another_run_is_made_again(self):
+        self.kill_after(2)
+        kept = self.read(self.JOURNAL)
+        damaged = bytearray(kept)
+        damaged[kept.rindex(b"ENDS") - 1000] ^= 1
+        self.write(self.JOURNAL, bytes(damaged))
+        self.assertIn("goes on at frame 250", self.tamis(*self.film()).err)
+        self.check_whole()
+        self.write(self.JOURNAL, kept.replace(b"h=30", b"h=31"))
+        os.remove(self.path("out.mkv"))
+        self.assertNotIn("goes on", self.tamis(*self.film()).err)
+        self.check_whole()
 
 
 class FullDisk(Resume):
