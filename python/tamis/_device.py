@@ -151,19 +151,23 @@ def _common_stream(image, others):
     return _LEGACY_STREAM if found is None else found
 
 
-def _described(array, stream):
-    """What the array says of itself, its samples in order with the stream."""
+def _described(array, stream, image):
+    """What the array says of itself, its samples in order with the stream, which is that of the
+    image's library where this has one."""
     library = _library(array)
-    if library is _Torch:
+    if not hasattr(array, "__dlpack__"):
+        return array.__cuda_array_interface__
+    if library is _Torch and array.requires_grad:
         array = array.detach()
     # With a library that enqueues on that very stream there is nothing to wait for.
-    if not hasattr(array, "__dlpack__") or (library.own_stream and library.stream(array) == stream):
+    if library.own_stream and (library is _library(image) or library.stream(array) == stream):
         return array.__cuda_array_interface__
     return array.__dlpack__(stream=stream)
 
 
-def _view(array, axis, alpha, layout, stream, writable=0):
-    return _core.View(_described(array, stream), axis, alpha, layout, writable, 1 + _index(array))
+def _view(array, axis, alpha, layout, stream, image, writable=0):
+    return _core.View(_described(array, stream, image), axis, alpha, layout, writable,
+                      1 + _index(array))
 
 
 def _check_place(name, array, image):
@@ -176,16 +180,16 @@ def _check_place(name, array, image):
                          % (name, _index(array), _index(image)))
 
 
-def _plain(array, name, axis, alpha, stream):
+def _plain(array, name, axis, alpha, stream, image):
     """The array, or a copy where its memory cannot be described, and its View. A View of an
     interface does not keep the array: who works with it does."""
-    view = _view(array, axis, alpha, -1, stream)
+    view = _view(array, axis, alpha, -1, stream, image)
     if not view.plain:
         array = _library(array).packed(array)
         if array is None:
             raise ValueError("the strides of %s are neither those of pixels nor of planes side by "
                              "side: make it contiguous first" % name)
-        view = _view(array, axis, alpha, -1, stream)
+        view = _view(array, axis, alpha, -1, stream, image)
     return array, view
 
 
@@ -216,10 +220,11 @@ def run(chain, image, out, channel_axis, alpha, guide, threads):
     if out is None and _is_jax(image):
         return _run_jax(chain, image, axis, alpha, guide, threads)
     stream = _common_stream(image, (guide, out))
-    image, view = _plain(image, "the image", axis, alpha, stream)
+    image, view = _plain(image, "the image", axis, alpha, stream, image)
     guide_view = None
     if guide is not None:
-        guide, guide_view = _plain(guide, "the guide", _arrays.axis_code("auto"), 0, stream)
+        guide, guide_view = _plain(guide, "the guide", _arrays.axis_code("auto"), 0, stream,
+                                   image)
     _check_guide(guide_view)
     plan = _plan(chain, view, guide_view, threads)
     key = plan.key
@@ -228,7 +233,7 @@ def run(chain, image, out, channel_axis, alpha, guide, threads):
     dtype, result = _arrays.DTYPES[key[0]], out
     if out is None:
         result = _library(image).empty(image, inside, dtype)
-    target = _view(result, channels, key[3], key[2], stream, 1)
+    target = _view(result, channels, key[3], key[2], stream, image, 1)
     if tuple(result.shape) != inside or target.key != key:
         raise ValueError("out has shape %s, and the result shape %s of %s"
                          % (tuple(result.shape), shape, dtype))
