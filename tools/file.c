@@ -182,7 +182,7 @@ static tamis_status choose(tool_worker *worker, const tool_file *file, tamis_rea
     tool_worker_hold(worker, tool_choose_by_parts(t, info) ? tool_parts_bytes(t) : 2 * whole);
     tamis_status status = tool_choose(t, worker->graph, reader, 0, info,
                                       job->has_guide ? &job->guide : NULL, &worker->chosen);
-    report->read_s += tool_now() - start;
+    report->choose_s = tool_now() - start;
     if (status)
         return status;
     worker->chain = tool_graph_text(worker->chosen);

@@ -185,6 +185,8 @@ void tool_index_add(tool_index *index, const tool_file *file, const tool_report 
         json_object_set_new(o, "result", tool_json_shape(r->out_w, r->out_h, r->out));
         json_object_set_new(o, "pages", json_integer(r->pages));
         json_object_set_new(o, "device", json_string(r->device));
+        if (r->chain)
+            json_object_set_new(o, "choose_seconds", json_real(r->choose_s));
         json_object_set_new(o, "read_seconds", json_real(r->read_s));
         json_object_set_new(o, "filter_seconds", json_real(r->filter_s));
         json_object_set_new(o, "write_seconds", json_real(r->write_s));

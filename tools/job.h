@@ -74,6 +74,8 @@ typedef struct tool_report {
     char *loss;           /* what of a video could not be read; owned, mostly NULL */
     tamis_format in, out; /* of the first page */
     int32_t in_w, in_h, out_w, out_h;
+    double choose_s;                  /* for what the chain leaves to the picture, and reading it
+                                         for that */
     double read_s, filter_s, write_s; /* with by_parts all at the same time */
     int by_parts;                     /* 1: a page was never in memory whole */
     int together;                     /* pictures that were filtered in one call with it; or 0 */

@@ -216,6 +216,8 @@ static void add_run(report *r)
     json_object_set_new(o, "cpu", json_string(tamis_ctx_cpu(t->ctx)));
     json_object_set_new(o, "threads", json_integer(tamis_ctx_threads(t->ctx)));
     json_object_set_new(o, "by_parts", json_boolean(s->run->by_parts));
+    if (s->run->chain)
+        json_object_set_new(o, "choose_seconds", json_real(s->run->choose_s));
     json_object_set_new(o, "read_seconds", json_real(s->run->read_s));
     json_object_set_new(o, "filter_seconds", json_real(s->run->filter_s));
     json_object_set_new(o, "write_seconds", json_real(s->run->write_s));

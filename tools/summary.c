@@ -63,6 +63,8 @@ static void add_json(summary *s, const tool_file *file, const tool_report *r)
     if (r->outcome == TOOL_DONE) {
         json_object_set_new(o, "by_parts", json_boolean(r->by_parts));
         json_object_set_new(o, "together", json_integer(r->together ? r->together : 1));
+        if (r->chain)
+            json_object_set_new(o, "choose_seconds", json_real(r->choose_s));
         json_object_set_new(o, "read_seconds", json_real(r->read_s));
         json_object_set_new(o, "filter_seconds", json_real(r->filter_s));
         json_object_set_new(o, "write_seconds", json_real(r->write_s));
@@ -82,7 +84,7 @@ static void describe_video(tool *t, const tool_file *file, const tool_report *r)
 
 static void describe(tool *t, const tool_file *file, const tool_report *r)
 {
-    char in[16], out[16], pages[32] = "", together[32] = "";
+    char in[16], out[16], pages[32] = "", together[32] = "", chosen[32] = "";
     if (r->is_video && r->outcome != TOOL_SKIPPED) {
         describe_video(t, file, r);
         return;
@@ -93,11 +95,13 @@ static void describe(tool *t, const tool_file *file, const tool_report *r)
         snprintf(pages, sizeof(pages), ", %d pages", r->pages);
     if (r->together)
         snprintf(together, sizeof(together), "one of %d, ", r->together);
+    if (r->chain)
+        snprintf(chosen, sizeof(chosen), "choose %.1f ms, ", 1e3 * r->choose_s);
     if (r->outcome == TOOL_DONE)
-        tool_detail(t, "%s -> %s: %s %dx%d%s; %s%sread %.1f ms, filter %.1f ms, write %.1f ms",
+        tool_detail(t, "%s -> %s: %s %dx%d%s; %s%s%sread %.1f ms, filter %.1f ms, write %.1f ms",
                     file->in, file->out, in, r->in_w, r->in_h, pages,
-                    r->by_parts ? "by parts, " : "", together, 1e3 * r->read_s, 1e3 * r->filter_s,
-                    1e3 * r->write_s);
+                    r->by_parts ? "by parts, " : "", together, chosen, 1e3 * r->read_s,
+                    1e3 * r->filter_s, 1e3 * r->write_s);
     else if (r->outcome == TOOL_SKIPPED)
         tool_detail(t, "%s: skipped, %s", file->in, r->message);
     else if (!t->options.json)

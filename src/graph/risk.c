@@ -5,6 +5,8 @@
 
 #include "core/status.h"
 #include "cpu/picture.h"
+#include "graph/plan.h"
+#include "graph/run.h"
 
 /* Pictures of a few more pixels than this are one piece; of larger ones PIECES places are looked
  * at, of so many pixels, with those around them that filters look at. Wide ones are filtered
@@ -56,11 +58,6 @@ static tamis_format values_of(const tamis_risk *r)
     return format;
 }
 
-static tamis_status create(const tamis_risk *r, tamis_format format, tamis_image *out)
-{
-    return tamis_image_create(r->ctx, format, r->piece_w, r->piece_h, out);
-}
-
 /* Reads the pieces first .. first + count - 1 of row j, with what lies between them. */
 static tamis_status read_pieces(tamis_risk *r, int first, int count, int across, int j, int down)
 {
@@ -73,12 +70,12 @@ static tamis_status read_pieces(tamis_risk *r, int first, int count, int across,
     for (int i = first; i < first + count && status == TAMIS_OK; i++) {
         tamis_risk_piece *p = &r->pieces[r->count++];
         int32_t x = place(i, across, r->piece_w, r->w) - x0;
-        status = create(r, values_of(r), &p->noisy_values);
+        status = tamis_image_create(r->ctx, values_of(r), r->piece_w, r->piece_h, &p->noisy);
         if (status == TAMIS_OK)
             status =
                 tamis_image_view(r->ctx, &band, (tamis_rect){x, 0, r->piece_w, r->piece_h}, &view);
         if (status == TAMIS_OK)
-            status = tamis_image_copy(r->ctx, &view, &p->noisy_values);
+            status = tamis_image_copy(r->ctx, &view, &p->noisy);
     }
     tamis_image_unref(&band);
     return status;
@@ -101,9 +98,12 @@ static tamis_status prepare(tamis_risk *r)
 {
     TAMIS_TRY(read_all(r));
     TAMIS_TRY(tamis_priv_risk_move(r));
-    TAMIS_TRY(create(r, r->tried, &r->result));
-    TAMIS_TRY(create(r, values_of(r), &r->values));
-    return create(r, values_of(r), &r->moved_values);
+    int32_t w = r->inside.w, h = r->inside.h;
+    for (int i = 0; i < 2 * r->count; i++)
+        TAMIS_TRY(tamis_image_create(r->ctx, r->tried, w, h, &r->results[i]));
+    for (int i = 0; i < 2; i++)
+        TAMIS_TRY(tamis_image_create(r->ctx, values_of(r), w, h, &r->values[i]));
+    return TAMIS_OK;
 }
 
 void tamis_priv_risk_free(tamis_risk *r)
@@ -111,12 +111,13 @@ void tamis_priv_risk_free(tamis_risk *r)
     for (int i = 0; i < r->count; i++) {
         tamis_image_unref(&r->pieces[i].noisy);
         tamis_image_unref(&r->pieces[i].moved);
-        tamis_image_unref(&r->pieces[i].noisy_values);
-        tamis_image_unref(&r->pieces[i].moved_values);
     }
-    tamis_image_unref(&r->result);
-    tamis_image_unref(&r->values);
-    tamis_image_unref(&r->moved_values);
+    for (int i = 0; i < 2 * r->count; i++) {
+        tamis_image_unref(&r->tries[i]);
+        tamis_image_unref(&r->results[i]);
+    }
+    tamis_image_unref(&r->values[0]);
+    tamis_image_unref(&r->values[1]);
     r->count = 0;
 }
 
@@ -127,10 +128,10 @@ static double add_row(const tamis_risk *r, const tamis_risk_piece *p, int c, int
 {
     const tamis_noise *noise = &r->noise[c];
     tamis_rect in = r->inside;
-    const float *y0 = tamis_image_row(&p->noisy_values, c, y + in.y);
-    const float *y1 = tamis_image_row(&p->moved_values, c, y + in.y);
-    const float *f0 = tamis_image_row(&r->values, c, y);
-    const float *f1 = tamis_image_row(&r->moved_values, c, y);
+    const float *y0 = tamis_image_row(&p->noisy, c, y + in.y);
+    const float *y1 = tamis_image_row(&p->moved, c, y + in.y);
+    const float *f0 = tamis_image_row(&r->values[0], c, y);
+    const float *f1 = tamis_image_row(&r->values[1], c, y);
     double sum = 0;
     for (int32_t x = 0; x < in.w; x++) {
         double f = (double)f0[x], far = f - (double)y0[in.x + x];
@@ -143,29 +144,29 @@ static double add_row(const tamis_risk *r, const tamis_risk_piece *p, int c, int
     return sum;
 }
 
-/* What a plan makes of the part of a piece that counts, as F32. */
-static tamis_status run(const tamis_risk *r, const tamis_plan *plan, const tamis_image *piece,
-                        const tamis_image *values)
+/* What a plan makes of the parts of the pieces that count: at once, for each is small. */
+static tamis_status run(const tamis_risk *r, const tamis_plan *plan)
 {
     tamis_run_options options = {.cancel = r->cancel};
-    tamis_image result, counted;
-    tamis_rect all = {0, 0, r->inside.w, r->inside.h};
-    TAMIS_TRY(tamis_image_view(r->ctx, &r->result, all, &result));
-    TAMIS_TRY(tamis_plan_run_region(plan, piece, r->inside, &result, &options));
-    TAMIS_TRY(tamis_image_view(r->ctx, values, all, &counted));
-    return tamis_image_copy(r->ctx, &result, &counted);
+    int count = 2 * r->count;
+    for (int i = 0; i < count && plan->device; i++)
+        TAMIS_TRY(tamis_plan_run_region(plan, &r->tries[i], r->inside, &r->results[i], &options));
+    if (!plan->device &&
+        !tamis_priv_host_run_many(plan, r->tries, r->results, (size_t)count, r->inside, &options))
+        return tamis_priv_fail(r->ctx, TAMIS_ERR_CANCELED, "resolve: canceled");
+    return TAMIS_OK;
 }
 
 static tamis_status try_plan(const tamis_risk *r, const tamis_plan *plan, double *out)
 {
     double sum = 0;
+    TAMIS_TRY(run(r, plan));
     for (int i = 0; i < r->count; i++) {
-        const tamis_risk_piece *p = &r->pieces[i];
-        TAMIS_TRY(run(r, plan, &p->noisy, &r->values));
-        TAMIS_TRY(run(r, plan, &p->moved, &r->moved_values));
+        TAMIS_TRY(tamis_image_copy(r->ctx, &r->results[2 * i], &r->values[0]));
+        TAMIS_TRY(tamis_image_copy(r->ctx, &r->results[2 * i + 1], &r->values[1]));
         for (int c = 0; c < r->colors; c++)
             for (int32_t y = 0; y < r->inside.h; y++)
-                sum += add_row(r, p, c, y);
+                sum += add_row(r, &r->pieces[i], c, y);
     }
     *out = sum / ((double)r->count * r->colors * r->inside.w * r->inside.h);
     return TAMIS_OK;

@@ -23,8 +23,7 @@
 #define TAMIS_RISK_PIECES 20
 
 typedef struct tamis_risk_piece {
-    tamis_image noisy, moved;               /* y and y + e b, in the format that is tried */
-    tamis_image noisy_values, moved_values; /* the same as planes of F32 */
+    tamis_image noisy, moved; /* y and y + e b, as planes of F32 */
 } tamis_risk_piece;
 
 typedef struct tamis_risk {
@@ -48,16 +47,18 @@ typedef struct tamis_risk {
     int32_t piece_w, piece_h;
     tamis_rect inside;
     tamis_risk_piece pieces[TAMIS_RISK_PIECES];
-    tamis_image result, values, moved_values; /* of a piece: as the chain gives it, and as F32 */
+    /* y and y + e b of each in turn, in the format that is tried, what the chain makes of them, and
+     * that of one piece as planes of F32. */
+    tamis_image tries[2 * TAMIS_RISK_PIECES], results[2 * TAMIS_RISK_PIECES], values[2];
 
     tamis_status status; /* the first that was not OK */
 } tamis_risk;
 
-/* Finds the shares of samples at the ends, once the pieces have their noisy_values. */
+/* Finds the shares of samples at the ends, once the pieces are read. */
 void tamis_priv_risk_ends(tamis_risk *risk);
 
-/* Finds these, the step and what the colors have in common, and makes all of the pieces but their
- * noisy_values, which are there. */
+/* Finds these, the step and what the colors have in common, and makes all of the pieces but
+ * `noisy`, which is there, and what is tried of them. */
 tamis_status tamis_priv_risk_move(tamis_risk *risk);
 
 /* Frees what has been made. */

@@ -49,7 +49,7 @@ void tamis_priv_risk_ends(tamis_risk *r)
 {
     int64_t ends = 0, alone = 0;
     for (int i = 0; i < r->count; i++)
-        count(r, &r->pieces[i].noisy_values, &ends, &alone);
+        count(r, &r->pieces[i].noisy, &ends, &alone);
     double all = (double)r->count * r->colors * r->piece_w * r->piece_h;
     r->ends = (double)ends / all;
     r->alone = (double)alone / all;

@@ -72,8 +72,7 @@ static void measure_blocks(const tamis_risk *r, block *out)
             for (int32_t x = 0; x + BLOCK < r->piece_w; x += BLOCK, out++) {
                 *out = (block){0, 0};
                 for (int k = 0; k < BLOCK * BLOCK; k++)
-                    add_differences(r, &r->pieces[i].noisy_values, x + k % BLOCK, y + k / BLOCK,
-                                    out);
+                    add_differences(r, &r->pieces[i].noisy, x + k % BLOCK, y + k / BLOCK, out);
             }
 }
 
@@ -157,15 +156,16 @@ static void move_row(const tamis_risk *r, int index, int c, int32_t y, const flo
 static tamis_status move(const tamis_risk *r, int index)
 {
     const tamis_risk_piece *p = &r->pieces[index];
-    TAMIS_TRY(tamis_image_copy(r->ctx, &p->noisy_values, &p->noisy));
-    TAMIS_TRY(tamis_image_copy(r->ctx, &p->noisy_values, &p->moved_values));
+    const tamis_image *tries = &r->tries[2 * index];
+    TAMIS_TRY(tamis_image_copy(r->ctx, &p->noisy, &tries[0]));
+    TAMIS_TRY(tamis_image_copy(r->ctx, &p->noisy, &p->moved));
     for (int c = 0; c < r->colors; c++)
         for (int32_t y = 0; y < r->piece_h; y++)
-            move_row(r, index, c, y, tamis_image_row(&p->noisy_values, c, y),
-                     tamis_image_row(&p->moved_values, c, y));
+            move_row(r, index, c, y, tamis_image_row(&p->noisy, c, y),
+                     tamis_image_row(&p->moved, c, y));
     /* Rounded and clipped by the type; the step is what comes back. */
-    TAMIS_TRY(tamis_image_copy(r->ctx, &p->moved_values, &p->moved));
-    return tamis_image_copy(r->ctx, &p->moved, &p->moved_values);
+    TAMIS_TRY(tamis_image_copy(r->ctx, &p->moved, &tries[1]));
+    return tamis_image_copy(r->ctx, &tries[1], &p->moved);
 }
 
 static tamis_status create(const tamis_risk *r, const tamis_format *format, tamis_image *out)
@@ -180,9 +180,9 @@ tamis_status tamis_priv_risk_move(tamis_risk *r)
     choose_step(r);
     for (int i = 0; i < r->count; i++) {
         tamis_risk_piece *p = &r->pieces[i];
-        TAMIS_TRY(create(r, &r->tried, &p->noisy));
-        TAMIS_TRY(create(r, &r->tried, &p->moved));
-        TAMIS_TRY(create(r, &p->noisy_values.format, &p->moved_values));
+        TAMIS_TRY(create(r, &r->tried, &r->tries[2 * i]));
+        TAMIS_TRY(create(r, &r->tried, &r->tries[2 * i + 1]));
+        TAMIS_TRY(create(r, &p->noisy.format, &p->moved));
         TAMIS_TRY(move(r, i));
     }
     return TAMIS_OK;

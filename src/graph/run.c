@@ -389,19 +389,28 @@ static int is_direct(const tamis_plan *plan)
 }
 
 static void run_pictures(struct run *r, const tamis_image *srcs, const tamis_image *dsts,
-                         int64_t count)
+                         int64_t count, tamis_rect rect)
 {
-    tamis_rect all = {0, 0, dsts->w, dsts->h};
     if (!is_direct(r->plan)) {
         for (int64_t i = 0; i < count && !stopped(r); i++)
-            run_segments(r, &srcs[i], &dsts[i], all, count);
+            run_segments(r, &srcs[i], &dsts[i], rect, count);
         return;
     }
     r->srcs = srcs;
     r->dsts = dsts;
-    r->total = count_items(r->plan, r->plan->segments, all, count) * count;
-    set_pass(r, r->plan->segments, srcs, dsts, all);
+    r->total = count_items(r->plan, r->plan->segments, rect, count) * count;
+    set_pass(r, r->plan->segments, srcs, dsts, rect);
     run_all_tiles(r, count);
+}
+
+int tamis_priv_host_run_many(const tamis_plan *plan, const tamis_image *srcs,
+                             const tamis_image *dsts, size_t count, tamis_rect rect,
+                             const tamis_run_options *options)
+{
+    struct run r = {.plan = (tamis_plan *)plan, .options = options};
+    begin(&r);
+    run_pictures(&r, srcs, dsts, (int64_t)count, rect);
+    return end(&r);
 }
 
 /* ---- public */
@@ -470,10 +479,8 @@ tamis_status tamis_plan_run_many(const tamis_plan *plan, const tamis_image *srcs
     TAMIS_TRY(check_many(plan, srcs, dsts, count, options));
     if (plan->device)
         return tamis_priv_device_run_many(plan, srcs, dsts, count, options);
-    struct run r = {.plan = (tamis_plan *)plan, .options = options};
-    begin(&r);
-    run_pictures(&r, srcs, dsts, (int64_t)count);
-    if (!end(&r))
+    if (!tamis_priv_host_run_many(plan, srcs, dsts, count, (tamis_rect){0, 0, dsts->w, dsts->h},
+                                  options))
         return tamis_priv_fail(plan->ctx, TAMIS_ERR_CANCELED, "run_many: canceled");
     return TAMIS_OK;
 }

@@ -56,6 +56,11 @@ void tamis_priv_run_finish(const tamis_plan *plan, int i, const tamis_run_option
 int tamis_priv_host_run(const tamis_plan *plan, const tamis_image *src, tamis_rect rect,
                         const tamis_image *dst, const tamis_run_options *options);
 
+/* The same part of the results of many pictures, alike in all but their samples. */
+int tamis_priv_host_run_many(const tamis_plan *plan, const tamis_image *srcs,
+                             const tamis_image *dsts, size_t count, tamis_rect rect,
+                             const tamis_run_options *options);
+
 /* match.c: whether two images share bytes. */
 int tamis_priv_images_overlap(const tamis_image *a, const tamis_image *b);
 

@@ -108,6 +108,18 @@ class Report(Case):
         self.assertGreater(data["run"]["filter_seconds"], 0)
         self.assertEqual(len(data["comparisons"]), 3)
 
+    def test_of_a_chosen_chain(self):
+        """What was chosen, and how long that took, apart from reading."""
+        args = ("nlmeans", "--h", "auto", "--search", "5", "in.png", "-o", "o.png", "--overwrite")
+        result = self.json(*args, "--report", "r.html")["files"][0]
+        run = page_data(self.read("r.html").decode())["run"]
+        self.assertEqual(run["chain"], result["chain"])
+        self.assertGreater(result["choose_seconds"], 0)
+        self.assertEqual(run["choose_seconds"], result["choose_seconds"])
+        self.assertRegex(self.tamis(*args, "-v").err, r"; choose [0-9.]+ ms, read ")
+        result = self.json("box", "in.png", "-o", "o.png", "--overwrite")["files"][0]
+        self.assertNotIn("choose_seconds", result)
+
     def test_shapes_differ(self):
         for chain in ("resize=size=20x50", "color=to=gray"):
             self.tamis("run", chain, "in.png", "-o", "o.png", "--report", "r.html", "--overwrite")

@@ -315,6 +315,15 @@ function chain() {
     el("div", {class: "steps"}, run.steps.map(step)));
 }
 
+/* Choosing only where the chain left something to the picture. */
+function times(run) {
+  const parts = [["Choosing", run.choose_seconds], ["Reading", run.read_seconds],
+                 ["Filtering", run.filter_seconds], ["Writing", run.write_seconds]]
+    .filter((part) => part[1] !== undefined);
+  return table(["Device", ...parts.map((part) => part[0])],
+               [[deviceName(run), ...parts.map((part) => seconds(part[1]))]]);
+}
+
 function machine() {
   const run = data.run;
   const rows = sides.map((side) => {
@@ -324,8 +333,7 @@ function machine() {
   });
   return el("section", {"aria-labelledby": "h-files"}, el("h2", {id: "h-files"}, "Files and machine"),
     table(["", "File", "Picture", "Format"], rows),
-    run ? table(["Device", "Reading", "Filtering", "Writing"],
-                [[deviceName(run), seconds(run.read_seconds), seconds(run.filter_seconds), seconds(run.write_seconds)]]) : null,
+    run ? times(run) : null,
     el("p", {class: "small soft"}, `Made by tamis ${data.version}. This page is one file and loads nothing.`));
 }
 
