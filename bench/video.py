@@ -28,6 +28,9 @@ ROWS = [
     ("bilateral sigma 3, 10 %",
      ["bilateral", "--sigma_space", "3", "--sigma_color", "10%", "--planes", "y"],
      "bilateral=sigmaS=3:sigmaR=0.1:planes=1", 0.5, "recursive there, an approximation"),
+    ("bilateral, each at its best",  # over noise of 15: bench/video_denoise.py --bilateral
+     ["bilateral", "--sigma_space", "1.2", "--sigma_color", "50", "--ksize", "5", "--planes", "y"],
+     "bilateral=sigmaS=5:sigmaR=0.2:planes=1", 1, "recursive there, lower PSNR"),
     ("nlmeans patch 7, search 15",
      ["nlmeans", "--h", "6", "--patch", "7", "--search", "15", "--planes", "yuv"],
      "nlmeans=s=3:p=7:r=15:pc=3:rc=7", 0.2, ""),

@@ -3,11 +3,11 @@
 """Denoising of video: tamis nlmeans over frames beside FFmpeg's nlmeans and hqdn3d, each at its
 best.
 
-    video_denoise.py TAMIS CLIP[:FIRST[:COUNT]]... [--sigma 15] [--presets]
+    video_denoise.py TAMIS CLIP[:FIRST[:COUNT]]... [--sigma 15] [--presets] [--bilateral]
 
 Frames of each clip (FFmpeg decodes them; luma alone counts) get normal noise, rounded to 8 bits.
 PSNR is that of the mean squared error over all frames, SSIM the mean over frames. --presets runs
-the settings of doc/video.md instead of the grids. Needs ffmpeg, numpy and scikit-image.
+the settings of doc/video.md instead of the grids, --bilateral the bilateral filters of both. Needs ffmpeg, numpy and scikit-image.
 """
 import argparse
 import itertools
@@ -119,11 +119,27 @@ def grids(bench, sigma):
         bench.best("tamis nlmeans, frames=%d" % frames, bench.chain, ours(frames, (5, 7, 9)))
 
 
+def bilaterals(bench, sigma):
+    """Both filters go by this name; FFmpeg's is recursive."""
+    bench.best("FFmpeg bilateral", bench.ffmpeg,
+               ["bilateral=sigmaS=%g:sigmaR=%.4g:planes=1" % (s, r * sigma / 255)
+                for s, r in itertools.product((3, 4, 5, 6.5, 8), (2.125, 2.5, 3, 3.4, 4.25))])
+    for k in (3, 5):
+        bench.best("tamis bilateral %dx%d" % (k, k), bench.chain,
+                   ["bilateral=sigma_space=%g:sigma_color=%.4g:ksize=%d" % (s, c * sigma, k)
+                    for s, c in itertools.product((1.2, 1.6, 2.2), (2.67, 3.33, 4))])
+    bench.best("FFmpeg, one for all clips", bench.ffmpeg,
+               ["bilateral=sigmaS=5:sigmaR=%.4g:planes=1" % (3.4 * sigma / 255)])
+    bench.best("tamis, one for all clips", bench.chain,
+               ["bilateral=sigma_space=1.2:sigma_color=%.4g:ksize=5" % (3.33 * sigma)])
+
+
 def main():
     args = argparse.ArgumentParser()
     args.add_argument("tamis")
     args.add_argument("clips", nargs="+")
     args.add_argument("--sigma", type=float, default=15)
+    args.add_argument("--bilateral", action="store_true")
     args.add_argument("--presets", action="store_true")
     args = args.parse_args()
     for clip in args.clips:
@@ -136,6 +152,8 @@ def main():
         if args.presets:
             for name, chain in PRESETS:
                 bench.best(name, bench.chain, [chain])
+        elif args.bilateral:
+            bilaterals(bench, args.sigma)
         else:
             grids(bench, args.sigma)
 
