@@ -7,7 +7,8 @@ best.
 
 Frames of each clip (FFmpeg decodes them; luma alone counts) get normal noise, rounded to 8 bits.
 PSNR is that of the mean squared error over all frames, SSIM the mean over frames. --presets runs
-the settings of doc/video.md instead of the grids, --bilateral the bilateral filters of both. Needs ffmpeg, numpy and scikit-image.
+the settings of doc/video.md instead of the grids, --bilateral the bilateral filters of both.
+Needs ffmpeg, numpy and scikit-image.
 """
 import argparse
 import itertools
