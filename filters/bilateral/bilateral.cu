@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bilateral filter on a device: which kernel, and its launch. */
+#include "bilateral_colors.cuh"
+#include "bilateral_levels.cuh"
 #include "bilateral_pairs.cuh"
 #include "bilateral_taps.cuh"
 
@@ -8,6 +10,8 @@ namespace
 {
 
 /* ---- launches */
+
+enum { PROCESSORS = 132 }; /* that a device is taken to have */
 
 struct bilateral_state {
     const int *half;
@@ -66,18 +70,24 @@ static struct args make_args(const tamis_gpu_work *w, const tamis_node *node,
     return a;
 }
 
+/* All but how warps share out the part. */
+static void set_pairs(struct pair_args *n, const struct args *a)
+{
+    n->src = a->src;
+    n->w = a->w;
+    n->h = a->h;
+    n->border = a->border;
+    n->shift_x = a->shift_x;
+    n->shift_y = a->shift_y;
+    n->out = a->out;
+}
+
 template <typename S>
 static tamis_status launch_near(const tamis_gpu_work *w, const struct args *a,
                                 const struct bilateral_coef *k, tamis_gpu_fault *fault)
 {
     struct near_args n = {};
-    n.src = a->src;
-    n.w = a->w;
-    n.h = a->h;
-    n.border = a->border;
-    n.shift_x = a->shift_x;
-    n.shift_y = a->shift_y;
-    n.out = a->out;
+    set_pairs(&n, a);
     n.range = a->range;
     n.unit = sqrtf(a->range);
     n.scale = 1 / n.unit;
@@ -96,13 +106,102 @@ static tamis_status launch_near(const tamis_gpu_work *w, const struct args *a,
     size_t most, ring = S::RING * sizeof(float);
     TAMIS_TRY(tamis_cuda_shared_limit(&most, fault));
     /* Few strips are for many multiprocessors. */
-    int64_t some = n.count * w->count / 528;
+    int64_t some = n.count * w->count / (4 * PROCESSORS);
     int warps = (int)min(most / ring, (size_t)S::WARPS);
     warps = some < 1 ? 1 : some < warps ? (int)some : warps;
     TAMIS_TRY(tamis_cuda_allow_shared(near<S>, ring * (size_t)warps, fault));
     TAMIS_LAUNCH(near<S>, tamis_grid(w, tamis_tiles(n.count, warps), 1, 1), warps * WARP,
                  ring * (size_t)warps, w->stream, n);
     return tamis_cuda_launched("bilateral", fault);
+}
+
+/* Shares out the part to warps of one block a multiprocessor, `warps` at most, or fewer where there
+ * are few strips. Strips are as long as lets all multiprocessors end at about the same time. */
+template <typename S> static int share_out(const tamis_gpu_work *w, struct pair_args *n, int warps)
+{
+    enum { LEAST_ROWS = 4 * S::R, MOST_ROWS = 128, MOST_WAVES = 16 };
+    n->strips = tamis_tiles(w->part.w, S::COLUMNS);
+    int64_t beside = n->strips * w->count, least = INT64_MAX;
+    int64_t blocks = beside * tamis_tiles(w->part.h, LEAST_ROWS) / PROCESSORS;
+    warps = blocks < 4 ? 4 : blocks < warps ? (int)blocks : warps;
+    n->rows = MOST_ROWS;
+    for (int waves = 1; waves <= MOST_WAVES; waves++) {
+        int64_t below = max((int64_t)waves * PROCESSORS * warps / beside, (int64_t)1);
+        int rows = (int)max(tamis_tiles(w->part.h, (int)min(below, (int64_t)w->part.h)),
+                            (int64_t)LEAST_ROWS);
+        int64_t all = tamis_tiles(beside * tamis_tiles(w->part.h, rows), warps);
+        int64_t cost = tamis_tiles(all, PROCESSORS) * (rows + S::R + 4);
+        if (rows <= MOST_ROWS && cost < least) {
+            least = cost;
+            n->rows = rows;
+        }
+    }
+    n->count = n->strips * tamis_tiles(w->part.h, n->rows);
+    return warps;
+}
+
+static uint8_t level_of(float v)
+{
+    return (uint8_t)fminf(fmaxf(rintf(v), 0), 255);
+}
+
+template <typename S>
+static tamis_status launch_levels(const tamis_gpu_work *w, const struct args *a,
+                                  const struct bilateral_coef *k, int warps, tamis_gpu_fault *fault)
+{
+    struct level_args n = {};
+    set_pairs(&n, a);
+    n.range = a->range;
+    n.outside = level_of(a->src.outside[0]);
+    for (int dy = 0; dy <= S::R; dy++)
+        for (int dx = 0; dx <= S::R; dx++) {
+            float space = dx <= k->half[dy] ? exp2f(bilateral_log2_space(k, dy)[dx]) : 0;
+            unsigned bits = half_bits(space) * 0x10001u;
+            n.ahead[dy * (NEAR + 1) + dx] = bits;
+            n.behind[dy * (NEAR + 1) + dx] = bits | 0x80000000;
+        }
+    n.vectors = w->part.x % S::W == 0 && n.out.pitch == 1 && w->aligned >= (int)S::W;
+    warps = share_out<S>(w, &n, warps);
+    size_t bytes = LEVEL_TABLE + S::BYTES * (size_t)warps;
+    TAMIS_TRY(tamis_cuda_allow_shared(by_levels<S>, bytes, fault));
+    TAMIS_LAUNCH(by_levels<S>, tamis_grid(w, tamis_tiles(n.count, warps), 1, 1), warps * WARP,
+                 bytes, w->stream, n);
+    return tamis_cuda_launched("bilateral levels", fault);
+}
+
+/* Whether the colors of a pixel lie side by side, and nothing else does. */
+template <typename P> static bool is_packed(P *const *data, const int64_t *stride, int pitch)
+{
+    return pitch == 3 && data[1] == data[0] + 1 && data[2] == data[0] + 2 &&
+           stride[1] == stride[0] && stride[2] == stride[0];
+}
+
+template <typename S>
+static tamis_status launch_colors(const tamis_gpu_work *w, const struct args *a,
+                                  const struct bilateral_coef *k, tamis_gpu_fault *fault)
+{
+    struct color_args n = {};
+    set_pairs(&n, a);
+    for (int c = 0; c < 3; c++)
+        n.outside[c] = level_of(a->src.outside[c]);
+    /* Where the least difference is too much, what binary16 holds is so, too. */
+    n.range = half_bits(-fminf(256 * a->range, 60000)) * 0x10001u;
+    for (int dy = 0; dy <= S::R; dy++)
+        for (int dx = 0; dx <= S::R; dx++) {
+            float space = dx <= k->half[dy] ? bilateral_log2_space(k, dy)[dx] : -INFINITY;
+            n.space[dy * (NEAR + 1) + dx] = half_bits(space) * 0x10001u;
+        }
+    n.packed_in = is_packed(n.src.data, n.src.stride, n.src.pitch);
+    n.packed_out = is_packed(n.out.first, n.out.stride, n.out.pitch) && w->part.x % S::W == 0 &&
+                   w->aligned >= 4;
+    size_t most;
+    TAMIS_TRY(tamis_cuda_shared_limit(&most, fault));
+    int warps = share_out<S>(w, &n, (int)min(most / S::BYTES, (size_t)S::WARPS));
+    size_t bytes = S::BYTES * (size_t)warps;
+    TAMIS_TRY(tamis_cuda_allow_shared(by_colors<S>, bytes, fault));
+    TAMIS_LAUNCH(by_colors<S>, tamis_grid(w, tamis_tiles(n.count, warps), 1, 1), warps * WARP,
+                 bytes, w->stream, n);
+    return tamis_cuda_launched("bilateral colors", fault);
 }
 
 /* Whether the kernel for pairs serves. Floats outside a disc may be NaN. */
@@ -113,19 +212,39 @@ static bool is_near(const struct args *a, const struct bilateral_coef *k, tamis_
            (n == 1 || (n == 3 && !k->l1)) && !(type == TAMIS_F32 && disc);
 }
 
+template <typename T, int N, int R>
+static tamis_status launch_pairs(const tamis_gpu_work *w, const struct args *a,
+                                 const struct bilateral_coef *k, tamis_gpu_fault *fault)
+{
+    if constexpr (sizeof(T) == 1 && N == 3) {
+        return launch_colors<color_shape<R, R == 5 ? 8 : R == 3 ? 12 : 16>>(w, a, k, fault);
+    } else if constexpr (sizeof(T) == 1) {
+        typedef level_shape<R, 8, R == 5 ? 12 : 16> levels;
+        size_t most;
+        TAMIS_TRY(tamis_cuda_shared_limit(&most, fault));
+        /* Devices of 2018 have room for the table alone. */
+        if (most >= LEVEL_TABLE + 4 * (size_t)levels::BYTES) {
+            int64_t warps =
+                min((int64_t)(most - LEVEL_TABLE) / levels::BYTES, (int64_t)levels::WARPS);
+            return launch_levels<levels>(w, a, k, (int)warps, fault);
+        }
+    }
+    return launch_near<shape<T, N, R, (N == 1 && R > 1 ? 8 : 4)>>(w, a, k, fault);
+}
+
 template <typename T, int N>
 static tamis_status launch_radius(const tamis_gpu_work *w, const struct args *a,
                                   const struct bilateral_coef *k, tamis_gpu_fault *fault)
 {
     switch (k->rx) {
     case 1:
-        return launch_near<shape<T, N, 1, 4>>(w, a, k, fault);
+        return launch_pairs<T, N, 1>(w, a, k, fault);
     case 2:
-        return launch_near<shape<T, N, 2, N == 1 ? 8 : 4>>(w, a, k, fault);
+        return launch_pairs<T, N, 2>(w, a, k, fault);
     case 3:
-        return launch_near<shape<T, N, 3, N == 1 ? 8 : 4>>(w, a, k, fault);
+        return launch_pairs<T, N, 3>(w, a, k, fault);
     default:
-        return launch_near<shape<T, N, 5, N == 1 ? 8 : 4>>(w, a, k, fault);
+        return launch_pairs<T, N, 5>(w, a, k, fault);
     }
 }
 

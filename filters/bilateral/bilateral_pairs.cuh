@@ -46,18 +46,57 @@ template <typename T, int N_, int R_, int W_> struct shape {
     };
 };
 
-struct near_args {
+/* What kernels for pairs have in common: the pictures, and how warps share out the part. */
+struct pair_args {
     struct picture src;
     int w, h;
     tamis_border border;
     int shift_x, shift_y;
     tamis_output out;
-    int64_t strips, count;    /* strips beside each other, and all of them */
-    int rows;                 /* of a strip */
+    int64_t strips, count; /* strips beside each other, and all of them */
+    int rows;              /* of a strip */
+};
+
+struct near_args : pair_args {
     bool vectors;             /* whether a thread's columns are aligned as a vector */
     float range, unit, scale; /* unit: what SCALED samples are multiplied by; scale = 1 / unit */
     float space[(NEAR + 1) * (NEAR + 1)]; /* at dy * (NEAR + 1) + |dx| */
 };
+
+/* A warp's strip. Rows count in the output, columns and rows that are read in the input. */
+struct pair_strip {
+    bool any;      /* whether there is one */
+    int x0, y0;    /* of its first output */
+    int y1;        /* the row behind its last; no row is before it where there is no strip */
+    int left, top; /* where what it reads begins */
+    int end;       /* the column behind what it needs */
+
+    __device__ __forceinline__ pair_strip(const struct pair_args &a, int columns, int radius)
+    {
+        int64_t i = (int64_t)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
+        any = i < a.count;
+        x0 = a.out.x + (int)(i % a.strips) * columns;
+        y0 = a.out.y + (int)(i / a.strips) * a.rows;
+        y1 = any ? min(y0 + a.rows, a.out.y + a.out.h) : y0 - radius;
+        left = x0 + a.shift_x - radius;
+        top = y0 + a.shift_y - radius;
+        end = min(x0 + columns, a.out.x + a.out.w) + a.shift_x + radius;
+    }
+};
+
+/* The image's columns that a warp reads: that which stands for each, -1 for the border's value and
+ * where nothing is needed. */
+template <typename S>
+static __device__ __forceinline__ void strip_columns(const struct pair_args &a,
+                                                     const struct pair_strip &strip, int *columns)
+{
+#pragma unroll 1
+    for (int i = (int)threadIdx.x % WARP; i < S::SPAN; i += WARP) {
+        int x = strip.left + i;
+        columns[i] = x < strip.end ? tamis_index(a.border, x, a.w) : -1;
+    }
+    __syncwarp();
+}
 
 template <typename T> static __device__ __forceinline__ float widen(T v)
 {
@@ -261,31 +300,27 @@ __global__ void __launch_bounds__(S::WARPS *WARP, S::BLOCKS) near(const struct n
 {
     TAMIS_SHARED_BYTES(shared);
     const int line = S::N * S::PITCH;
-    int64_t strip = (int64_t)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
+    const struct pair_strip strip(a, S::COLUMNS, S::R);
+    const int left = strip.left, end = strip.end;
     float *ring = (float *)shared + threadIdx.x / WARP * S::RING;
-    int x0 = a.out.x + (int)(strip % a.strips) * S::COLUMNS;
-    int y0 = a.out.y + (int)(strip / a.strips) * a.rows;
-    int y1 = strip < a.count ? min(y0 + a.rows, a.out.y + a.out.h) : y0 - S::R;
-    int left = x0 + a.shift_x - S::R, top = y0 + a.shift_y - S::R;
-    int end = min(x0 + S::COLUMNS, a.out.x + a.out.w) + a.shift_x + S::R;
-    bool inside =
-        left >= 0 && left + S::FILL * WARP <= a.w && top >= 0 && y1 + a.shift_y + S::R <= a.h;
+    bool inside = left >= 0 && left + S::FILL * WARP <= a.w && strip.top >= 0 &&
+                  strip.y1 + a.shift_y + S::R <= a.h;
     carried<S> next;
     sums<S> s[S::R + 1]; /* of rows y .. y + R */
-    if (strip < a.count)
+    if (strip.any)
         for (int r = 0; r <= S::R; r++)
-            carried<S>::bring(a, left, top + r, end, ring + r * line);
+            carried<S>::bring(a, left, strip.top + r, end, ring + r * line);
 #pragma unroll
     for (int r = 0; r <= S::R; r++)
         s[r].begin();
     int slot = 0; /* of row y */
     for (int i = 0; i < a.rows + S::R; i++) {
-        int y = y0 - S::R + i;
+        int y = strip.y0 - S::R + i;
         __syncthreads(); /* so that warps run through the same instructions together, too */
-        if (y >= y1)
+        if (y >= strip.y1)
             continue;
         float *free = ring + (slot ? slot - 1 : S::ROWS - 1) * line;
-        bool more = y + 1 < y1;
+        bool more = y + 1 < strip.y1;
         if (more && inside)
             next.load(a, left, y + a.shift_y + S::R + 1);
         seen<S> p(ring + slot * line);
@@ -296,8 +331,8 @@ __global__ void __launch_bounds__(S::WARPS *WARP, S::BLOCKS) near(const struct n
             seen<S> q(ring + at * line);
             pair_rows<S>(a, p, q, dy, s[0], s[dy]);
         }
-        if (y >= y0)
-            store_row<S>(a, p, s[0], x0, y);
+        if (y >= strip.y0)
+            store_row<S>(a, p, s[0], strip.x0, y);
 #pragma unroll
         for (int r = 0; r < S::R; r++)
             s[r] = s[r + 1];

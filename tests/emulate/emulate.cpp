@@ -382,10 +382,10 @@ float __half2float(__half h)
     return (float)(sign ? -v : v);
 }
 
-__half __float2half_rn(float f)
+static __half nearest_half(double f)
 {
-    unsigned bits = __float_as_uint(f), sign = bits >> 16 & 0x8000;
-    double a = fabs((double)f);
+    unsigned sign = signbit(f) ? 0x8000 : 0;
+    double a = fabs(f);
     unsigned r;
     if (a != a)
         r = 0x7e00;
@@ -399,4 +399,19 @@ __half __float2half_rn(float f)
         r = (unsigned)((e + 14) * 1024 + (int)nearbyint(ldexp(m, 11)) - 1024);
     }
     return __half{(unsigned short)(r | sign)};
+}
+
+__half __float2half_rn(float f)
+{
+    return nearest_half(f);
+}
+
+// Products are exact; sums are but for bits that lie far below those of a half.
+unsigned emulate_fma_f16x2(unsigned a, unsigned b, unsigned c)
+{
+    unsigned r = 0;
+    for (int i = 0; i < 2; i++)
+        r |= (unsigned)nearest_half((double)half_of(a, i) * half_of(b, i) + half_of(c, i)).bits
+             << 16 * i;
+    return r;
 }

@@ -486,6 +486,7 @@ struct __half {
 };
 float __half2float(__half h);
 __half __float2half_rn(float f);
+unsigned emulate_fma_f16x2(unsigned a, unsigned b, unsigned c);
 
 /* ---- the runtime */
 
