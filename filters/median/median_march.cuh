@@ -9,7 +9,13 @@
 
 #include "median_sort.cuh"
 
-enum { MARCH_WARPS = 4 };
+/* Rows of a strip, and multiprocessors that a device is taken to have. */
+enum { MARCH_WARPS = 4, MARCH_LEAST = 4, MARCH_MOST = 64, MARCH_PROCESSORS = 132 };
+
+/* Blocks on a multiprocessor: with more, 3 x 3 has too few registers for loading rows early. */
+template <int K> struct march_blocks {
+    enum { COUNT = K == 3 ? 5 : 4 };
+};
 
 /* Words that a thread has of a row: CENTER where its outputs are, SIDE on either side. */
 template <typename T, int K, int STEP> struct march_row {
@@ -38,6 +44,15 @@ template <typename T> static __device__ __forceinline__ unsigned march_flip(unsi
     return (T)-1 < 0 ? w ^ 0x80008000u : w;
 }
 
+/* Of a and two numbers whose sum is `others`, the one that is neither the lowest nor the highest.
+ * By multiplications with 1, as minima, maxima and whatever else could do it share another unit,
+ * the busiest. Both lanes at once: what one carries into the other is taken away again. */
+static __device__ __forceinline__ unsigned march_middle(unsigned a, unsigned others, unsigned low,
+                                                        unsigned high, unsigned one)
+{
+    return a * one + others + low * (0 - one) + high * (0 - one);
+}
+
 /* What stands for the samples before and behind a thread's words, which borders may reach. */
 enum { MARCH_SAMPLES = 20 }; /* of the longest row of words */
 
@@ -64,8 +79,9 @@ template <typename T, int K, int STEP, bool INSIDE> struct march {
     bool columns;     /* a row's words may be loaded at once */
     const char *base; /* sample i of row 0 */
     int64_t stride;
-    int *from; /* where not columns: samples of a row that words take, below 0: of the border's
-                  value, -1 the first one; those of a thread are BLOCK apart */
+    unsigned one; /* see march_middle() */
+    int *from;    /* where not columns: samples of a row that words take, below 0: of the border's
+                     value, -1 the first one; those of a thread are BLOCK apart */
     enum { BLOCK = 32 * MARCH_WARPS };
 
     /* Of the words' sample n. */
@@ -142,13 +158,13 @@ template <typename T, int K, int STEP, bool INSIDE> struct march {
         return gather(in.row(v));
     }
 
-    /* Rows y and y + 1. */
-    __device__ __forceinline__ void load(row_words *r, int y) const
+    /* Rows y and y + 1, of which `at` is the first where all are inside. */
+    __device__ __forceinline__ void load(row_words *r, int y, const char *&at) const
     {
         if constexpr (INSIDE) {
-            const char *p = base + y * stride;
-            r[0] = load_words(p);
-            r[1] = load_words(p + stride);
+            r[0] = load_words(at);
+            r[1] = load_words(at + stride);
+            at += 2 * stride;
         } else {
             int v0 = tamis_index(in.border, y, in.h), v1 = tamis_index(in.border, y + 1, in.h);
             r[0] = load_somewhere(v0);
@@ -170,14 +186,15 @@ template <typename T, int K, int STEP, bool INSIDE> struct march {
     }
 
     /* and sorted. */
-    static __device__ __forceinline__ void sort_windows(unsigned (*v)[K])
+    __device__ __forceinline__ void sort_windows(unsigned (*v)[K]) const
     {
 #pragma unroll
         for (int p = 0; p < PAIRS; p++) {
             if constexpr (K == 3) {
                 unsigned low = __vimin3_u16x2(v[p][0], v[p][1], v[p][2]);
                 unsigned high = __vimax3_u16x2(v[p][0], v[p][1], v[p][2]);
-                v[p][1] = v[p][0] ^ v[p][1] ^ v[p][2] ^ low ^ high;
+                unsigned others = v[p][1] * one + v[p][p % 2 ? 0 : 2];
+                v[p][1] = march_middle(v[p][p % 2 ? 2 : 0], others, low, high, one);
                 v[p][0] = low;
                 v[p][2] = high;
             } else {
@@ -217,11 +234,12 @@ static __device__ __forceinline__ void march_store(T *row, int i, int begin, int
 }
 
 static __device__ __forceinline__ unsigned march_median(const unsigned *a, const unsigned *b,
-                                                        const unsigned *c)
+                                                        const unsigned *c, unsigned one)
 {
     unsigned low = __vimax3_u16x2(a[0], b[0], c[0]), high = __vimin3_u16x2(a[2], b[2], c[2]);
     unsigned mid = __vmaxu2(__vminu2(a[1], b[1]), __vminu2(__vmaxu2(a[1], b[1]), c[1]));
-    return __vmaxu2(__vminu2(low, mid), __vminu2(__vmaxu2(low, mid), high));
+    return march_middle(low, mid * one + high, __vimin3_u16x2(low, mid, high),
+                        __vimax3_u16x2(low, mid, high), one);
 }
 
 /* Two rows of outputs at a time, of windows that begin at rows y and y + 1. The next rows have
@@ -230,15 +248,17 @@ template <typename M> struct march_3 {
     enum { PAIRS = M::PAIRS, PHASES = 2 };
     unsigned rows[4][PAIRS][3];     /* rows y, y + 1 are 0, 1, or in the other phase 2, 3 */
     typename M::row_words ahead[2]; /* y + 2, y + 3 */
+    const char *at;                 /* y + 4 */
 
     __device__ __forceinline__ void begin(const M &m, int y)
     {
-        m.load(ahead, y);
+        at = m.base + y * m.stride;
+        m.load(ahead, y, at);
         M::windows(rows[0], ahead[0]);
         M::windows(rows[1], ahead[1]);
-        m.load(ahead, y + 2);
-        M::sort_windows(rows[0]);
-        M::sort_windows(rows[1]);
+        m.load(ahead, y + 2, at);
+        m.sort_windows(rows[0]);
+        m.sort_windows(rows[1]);
     }
     template <int PHASE>
     __device__ __forceinline__ void down(const M &m, int y, unsigned (*out)[PAIRS])
@@ -247,13 +267,13 @@ template <typename M> struct march_3 {
         unsigned(*c)[3] = rows[2 - 2 * PHASE], (*d)[3] = rows[3 - 2 * PHASE];
         M::windows(c, ahead[0]);
         M::windows(d, ahead[1]);
-        m.load(ahead, y + 4);
-        M::sort_windows(c);
-        M::sort_windows(d);
+        m.load(ahead, y + 4, at);
+        m.sort_windows(c);
+        m.sort_windows(d);
 #pragma unroll
         for (int p = 0; p < PAIRS; p++) {
-            out[0][p] = march_median(b[p], c[p], a[p]);
-            out[1][p] = march_median(b[p], c[p], d[p]);
+            out[0][p] = march_median(b[p], c[p], a[p], m.one);
+            out[1][p] = march_median(b[p], c[p], d[p], m.one);
         }
     }
 };
@@ -263,21 +283,23 @@ template <typename M> struct march_5 {
     unsigned row_0[PAIRS][5], row_2[PAIRS][5], row_3[PAIRS][5];
     unsigned block[PAIRS][10];      /* rows y + 1 and y + 2 merged */
     typename M::row_words ahead[2]; /* y + 4, y + 5 */
+    const char *at;                 /* y + 6 */
 
     __device__ __forceinline__ void begin(const M &m, int y)
     {
         unsigned row_1[PAIRS][5];
-        m.load(ahead, y);
+        at = m.base + y * m.stride;
+        m.load(ahead, y, at);
         M::windows(row_0, ahead[0]);
         M::windows(row_1, ahead[1]);
-        m.load(ahead, y + 2);
-        M::sort_windows(row_0);
-        M::sort_windows(row_1);
+        m.load(ahead, y + 2, at);
+        m.sort_windows(row_0);
+        m.sort_windows(row_1);
         M::windows(row_2, ahead[0]);
         M::windows(row_3, ahead[1]);
-        m.load(ahead, y + 4);
-        M::sort_windows(row_2);
-        M::sort_windows(row_3);
+        m.load(ahead, y + 4, at);
+        m.sort_windows(row_2);
+        m.sort_windows(row_3);
 #pragma unroll
         for (int p = 0; p < PAIRS; p++) {
             copy<pairs, 5>(block[p], row_1[p]);
@@ -291,9 +313,9 @@ template <typename M> struct march_5 {
         unsigned row_4[PAIRS][5], row_5[PAIRS][5];
         M::windows(row_4, ahead[0]);
         M::windows(row_5, ahead[1]);
-        m.load(ahead, y + 6);
-        M::sort_windows(row_4);
-        M::sort_windows(row_5);
+        m.load(ahead, y + 6, at);
+        m.sort_windows(row_4);
+        m.sort_windows(row_5);
 #pragma unroll
         for (int p = 0; p < PAIRS; p++) {
             unsigned v[20];
@@ -362,7 +384,7 @@ static __device__ __forceinline__ bool march_within(const tamis_input<T> &in, in
 }
 
 template <typename T, int K, int STEP>
-__global__ void __launch_bounds__(32 * MARCH_WARPS, K == 3 ? 6 : 4)
+__global__ void __launch_bounds__(32 * MARCH_WARPS, march_blocks<K>::COUNT)
     march_down(const __grid_constant__ sort_args<T> a)
 {
     typedef march<T, K, STEP, true> M;
@@ -397,13 +419,30 @@ __global__ void __launch_bounds__(32 * MARCH_WARPS, K == 3 ? 6 : 4)
     /* A whole warp goes the same way. */
     if (aligned && (int)top + down >= in.top && stop + down + K + 2 <= in.bottom &&
         march_within<M, T, STEP>(in, warp_i, last)) {
-        march_strip<T, K>(M{in, i, true, base, in.stride, nullptr}, down, to);
+        march_strip<T, K>(M{in, i, true, base, in.stride, a.one, nullptr}, down, to);
         return;
     }
-    march<T, K, STEP, false> m = {in,   i,         aligned && march_within<M, T, STEP>(in, i, i),
-                                  base, in.stride, &from[0][threadIdx.x + 32 * threadIdx.y]};
+    march<T, K, STEP, false> m = {
+        in,        i,     aligned && march_within<M, T, STEP>(in, i, i), base,
+        in.stride, a.one, &from[0][threadIdx.x + 32 * threadIdx.y]};
     m.find_columns();
     march_strip<T, K>(m, down, to);
+}
+
+/* Rows of a strip: so that waves of blocks are full, and yet few rows are sorted twice. */
+static int march_height(int64_t columns, int h, int resident)
+{
+    int best = 0;
+    int64_t least = INT64_MAX;
+    for (int height = MARCH_LEAST; height <= MARCH_MOST; height += 2) {
+        int64_t blocks = columns * tamis_tiles(h, MARCH_WARPS * height);
+        int64_t waves = tamis_tiles(blocks, resident), cost = waves * (height + 4) + height;
+        if (cost <= least) {
+            least = cost;
+            best = height;
+        }
+    }
+    return best;
 }
 
 template <typename T, int K, int STEP>
@@ -411,9 +450,9 @@ static tamis_status launch_march_step(const tamis_gpu_work *w, tamis_gpu_fault *
 {
     enum { SAMPLES = march_row<T, K, STEP>::SAMPLES };
     sort_args<T> a = sort_args_of<T>(w, K);
-    /* Long strips sort few rows twice; short ones are more, for small images. */
-    int64_t samples = (int64_t)w->part.w * w->step * w->part.h * w->planes * w->count;
-    a.height = samples > 1 << 24 ? 32 : samples > 1 << 22 ? 16 : 8;
+    a.height =
+        march_height(tamis_tiles((int64_t)w->part.w * w->step, 32 * SAMPLES) * w->planes * w->count,
+                     w->part.h, MARCH_PROCESSORS * march_blocks<K>::COUNT);
     a.tiles = tamis_tiles((int64_t)w->part.w * w->step + SAMPLES - 1, 32 * SAMPLES);
     TAMIS_LAUNCH((march_down<T, K, STEP>),
                  tamis_grid(w, a.tiles, tamis_tiles(w->part.h, MARCH_WARPS * a.height), w->planes),

@@ -14,7 +14,7 @@
 /* Rows of a strip: a histogram begins with all rows of a window, each half as much work as a step
  * down.
  */
-enum { RANK_WARPS = 4, RANK_ROWS_LEAST = 64, RANK_ROWS_MOST = 256, RANK_BLOCKS = 4000 };
+enum { RANK_WARPS = 4, RANK_ROWS_LEAST = 72, RANK_ROWS_MOST = 288, RANK_BLOCKS = 4000 };
 
 /* The number that stands for NaN, and, as `left`, for their being the result. */
 #define RANK_NAN 0xffffffffu

@@ -18,6 +18,7 @@ template <typename T> struct sort_args {
     int aligned;
     int64_t tiles; /* in a row */
     int height;    /* of a strip, for marches */
+    unsigned one;  /* 1, which the compiler does not know: see march_middle() */
 };
 
 template <typename T> static sort_args<T> sort_args_of(const tamis_gpu_work *w, int k)
@@ -32,6 +33,7 @@ template <typename T> static sort_args<T> sort_args_of(const tamis_gpu_work *w, 
     a.aligned = w->aligned;
     a.tiles = 0;
     a.height = 0;
+    a.one = 1;
     return a;
 }
 
