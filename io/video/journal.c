@@ -26,15 +26,16 @@ typedef struct record {
 
 /* ---- bytes */
 
-static uint32_t add(uint32_t check, const void *data, size_t size)
+/* av_crc() looks 3 bytes before the end. */
+uint32_t tamis_priv_av_journal_check(uint32_t check, const void *data, size_t size)
 {
-    return av_crc(av_crc_get_table(AV_CRC_32_IEEE_LE), check, data, size);
+    return size > 0 ? av_crc(av_crc_get_table(AV_CRC_32_IEEE_LE), check, data, size) : check;
 }
 
 static void put(tamis_av_journal *j, const void *data, size_t size)
 {
     const uint8_t *p = data;
-    j->check = add(j->check, data, size);
+    j->check = tamis_priv_av_journal_check(j->check, data, size);
     while (size > 0 && !j->error) {
         ssize_t n = write(j->fd, p, size);
         if (n < 0 && errno != EINTR)
@@ -82,7 +83,7 @@ static int check_data(const tamis_av_journal *j, int64_t at, uint32_t size, uint
         uint32_t n = size < sizeof part ? size : (uint32_t)sizeof part;
         if (!get(j, at, part, n))
             return 0;
-        *check = add(*check, part, n);
+        *check = tamis_priv_av_journal_check(*check, part, n);
         at += n;
         size -= n;
     }
@@ -105,7 +106,7 @@ static int64_t find_end(tamis_av_journal *j, int64_t at)
             check = 0;
             continue;
         }
-        check = add(check, &r, sizeof r);
+        check = tamis_priv_av_journal_check(check, &r, sizeof r);
         if ((r.kind != PACKET && r.kind != SIDE) || r.size > MOST_BYTES ||
             !check_data(j, at, r.size, &check))
             break;
@@ -151,13 +152,16 @@ int tamis_priv_av_journal_open(tamis_av_journal *j, const char *path, const char
         return ENOMEM;
     if (!S_ISREG(st.st_mode))
         return EINVAL;
-    if (flock(j->fd, LOCK_EX | LOCK_NB) != 0) /* another run is at it */
+    /* Another run is at it; file systems without locks have to do without. */
+    if (flock(j->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return errno;
+    j->locked = 1;
     if (!starts_with(j, text, st.st_size))
         return begin(j, text);
     j->at = (int64_t)(strlen(MAGIC) + strlen(text) + 1);
     j->size = find_end(j, j->at);
     find_segment(j);
+    j->whole = j->kept;
     return ftruncate(j->fd, (off_t)j->size) == 0 ? 0 : errno;
 }
 
@@ -184,6 +188,7 @@ void tamis_priv_av_journal_end(tamis_av_journal *j, int64_t frames)
     j->check = 0;
     if (!j->error && fdatasync(j->fd) != 0 && errno != EINVAL)
         j->error = errno;
+    j->whole = j->error ? j->whole : frames;
 }
 
 static int get_side(tamis_av_journal *j, AVPacket *packet)
@@ -226,7 +231,7 @@ int tamis_priv_av_journal_next(tamis_av_journal *j, AVPacket *packet)
 
 void tamis_priv_av_journal_close(tamis_av_journal *j, int remove)
 {
-    if (remove && j->path)
+    if (j->locked && (remove || j->whole == 0))
         unlink(j->path);
     if (j->fd >= 0)
         close(j->fd);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Outputs: frames to the encoder, packets to the container. */
-#include <libavutil/crc.h>
-
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -310,8 +308,8 @@ static const tamis_video_writer_ops ops = {.frame = make_frame,
 static char *full_recipe(const tamis_video_writer *writer, const av_writer *w, const char *recipe)
 {
     const AVCodecContext *c = w->encode.codec;
-    uint32_t extra = av_crc(av_crc_get_table(AV_CRC_32_IEEE_LE), 0, c->extradata,
-                            (size_t)(c->extradata_size > 0 ? c->extradata_size : 0));
+    size_t headers = (size_t)(c->extradata_size > 0 ? c->extradata_size : 0);
+    uint32_t extra = tamis_priv_av_journal_check(0, c->extradata, headers);
     char frames[96];
     tamis_video_format_print(&writer->format, frames, sizeof frames);
     size_t size = strlen(recipe) + sizeof w->encode.detail + sizeof frames + 200;

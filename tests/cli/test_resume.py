@@ -351,6 +351,12 @@ class Film(Case):
         self.check_whole()
         self.assertIn("done already", self.tamis(*self.film()).err)
 
+    def test_codecs_without_headers(self):
+        self.tamis("run", "", "in.y4m", "-o", "p.mkv", "--codec", "png", "--resume")
+        self.tamis("run", "", "p.mkv", "-o", "p.y4m")
+        before, after = self.read("in.y4m"), self.read("p.y4m")
+        self.assertEqual(after[after.index(b"\n"):], before[before.index(b"\n"):])
+
     def test_what_is_damaged_or_of_another_run_is_made_again(self):
         self.kill_after(2)
         kept = self.read(self.JOURNAL)
