@@ -17,7 +17,8 @@ LAYERS = ["core", "image", "cpu", "gpu", "graph"]
 # Engine headers that filters may use.
 CONTRACT = {"cpu/kernel.h", "cpu/simd.h", "cpu/simd_f32.h", "cpu/sample.h", "cpu/lanczos.h",
             "cpu/picture.h"}
-DEVICE_CONTRACT = {"kernel.cuh", "pixels.cuh", "rows.cuh", "cpu/kernel.h"}  # of cuda/
+# Of cuda/.
+DEVICE_CONTRACT = {"kernel.cuh", "pixels.cuh", "products.cuh", "rows.cuh", "cpu/kernel.h"}
 COLUMNS = 100
 
 breaches = []

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The separable Gaussian on a device, with the arithmetic that gaussian.c states for each type.
  *
- * Small windows: gaussian_rows.cuh for bytes, gaussian_march.cuh for other types. For others, a
+ * Bytes: gaussian_rows.cuh for small windows, gaussian_products.cuh for larger ones. Small windows
+ * of other types: gaussian_march.cuh. For others, a
  * block makes column sums for a strip of the image, a few rows at a time, each thread those of four
  * samples side by side, leaves them in shared memory and sums across: the image is read once and
  * written once. Windows too wide for a strip go through device memory. */
@@ -10,6 +11,7 @@
 #include "gaussian_grid.cuh"
 #include "gaussian_kernel.h"
 #include "gaussian_march.cuh"
+#include "gaussian_products.cuh"
 #include "gaussian_rows.cuh"
 #include "gaussian_sharpen.cuh"
 
@@ -17,6 +19,7 @@ namespace /* other filters have kernels of these names */
 {
 
 enum { THREADS = 128, STRIP = 4 * THREADS, MAX_SIDE = STRIP / 4 };
+enum { PRODUCTS_FROM = 7 }; /* radius from which products are faster than rows */
 
 /* Taps as gaussian_axis has them. */
 struct taps {
@@ -32,6 +35,7 @@ struct gaussian_state {
     gaussian_end end;
     struct march_taps march;
     struct gaussian_rows_taps rows; /* u8 */
+    gaussian_products_taps products;
 };
 
 template <typename T> struct args {
@@ -372,6 +376,12 @@ __global__ void __launch_bounds__(THREADS)
 
 /* ---- launches */
 
+/* Samples from pixel to pixel. */
+static int step_of(const tamis_node *node)
+{
+    return node->in.layout == TAMIS_PACKED ? node->in.channels : 1;
+}
+
 static int side_of(const struct gaussian_coef *c, int step)
 {
     return (c->x.radius * step + 3) / 4 * 4;
@@ -497,7 +507,13 @@ static tamis_status launch_bytes(const tamis_gpu_work *w, const tamis_node *node
     const struct gaussian_state *s = (const struct gaussian_state *)state;
     tamis_status status;
     (void)node;
-    if (s->x.radius == s->y.radius && launch_rows(w, s->x.radius, s->rows, fault, &status))
+    bool square = s->x.radius == s->y.radius;
+    if (square && s->x.radius < PRODUCTS_FROM &&
+        launch_rows(w, s->x.radius, s->rows, fault, &status))
+        return status;
+    if (launch_products(w, s->products, fault, &status))
+        return status;
+    if (square && launch_rows(w, s->x.radius, s->rows, fault, &status))
         return status;
     return launch_strips<fixed>(w, s, fault);
 }
@@ -561,10 +577,13 @@ static tamis_status prepare(tamis_gpu_prep *prep)
     if (!s)
         return TAMIS_ERR_MEMORY;
     s->end = gaussian_end_of(c);
-    if (prep->node->work == TAMIS_U8)
+    if (prep->node->work == TAMIS_U8) {
         fill_rows(c, &s->rows);
-    else
+        if (fill_products(prep, c, step_of(prep->node), &s->products) != TAMIS_OK)
+            return TAMIS_ERR_MEMORY;
+    } else {
         fill_march(c, &s->march);
+    }
     return upload_axis(prep, &c->x, &s->x) && upload_axis(prep, &c->y, &s->y) ? TAMIS_OK
                                                                               : TAMIS_ERR_MEMORY;
 }

@@ -9,6 +9,7 @@
 #include "gaussian_grid.cuh"
 
 #include "gaussian_kernel.h"
+#include "gaussian_sharpen.cuh"
 #include "pixels.cuh"
 
 enum { THREADS = 128, SIDE = 4 /* samples of a thread */, RAISED = 32 /* rows */ };
@@ -105,6 +106,104 @@ static __device__ __forceinline__ void load_samples(const tamis_input<T> &in, in
     }
 }
 
+/* Four samples side by side as words, so that what is on its way stays one register each. */
+template <typename T> struct grid_words {
+    unsigned w[sizeof(T)];
+
+    __device__ __forceinline__ void load(const char *p)
+    {
+        if constexpr (sizeof(T) == 1) {
+            w[0] = *(const unsigned *)p;
+        } else if constexpr (sizeof(T) == 2) {
+            uint2 q = *(const uint2 *)p;
+            w[0] = q.x;
+            w[1] = q.y;
+        } else {
+            uint4 q = *(const uint4 *)p;
+            w[0] = q.x;
+            w[1] = q.y;
+            w[2] = q.z;
+            w[3] = q.w;
+        }
+    }
+    /* With the bits of 2^23 above them, whole numbers are floats. */
+    __device__ __forceinline__ float sample(int k) const
+    {
+        if constexpr (sizeof(T) == 4)
+            return __uint_as_float(w[k]);
+        if constexpr (sizeof(T) == 1)
+            return __fsub_rn(__uint_as_float(__byte_perm(w[0], 0x4b000000, 0x7440u + (unsigned)k)),
+                             8388608.f);
+        unsigned flip = (T)-1 < 0 ? 0x80008000u : 0; /* the sign, to count from -32768 on */
+        return __fsub_rn(__uint_as_float(__byte_perm(w[k / 2 % sizeof(T)] ^ flip, 0x4b000000,
+                                                     k % 2 ? 0x7432 : 0x7410)),
+                         8388608.f + ((T)-1 < 0 ? 32768 : 0));
+    }
+};
+
+/* The same where all samples are there and aligned, N rows at a time, which divides a step; those
+ * that come next are on their way. */
+template <typename T, int N>
+static __device__ __forceinline__ bool
+down_fast(const char *from, int64_t stride, const grid_axis &axis, int last, float *to, int line)
+{
+    grid_words<T> now[N], next[N] = {};
+    falling<T> s[3][SIDE] = {};
+    bool special = false;
+    int left = last * axis.step;
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        now[k].load(from + k * stride);
+    for (int g = 0; g < last; g++) {
+        grid_words<T> middle = {};
+        if (grid_is_float<T>::YES && g + 2 < last)
+            middle.load(from + (3 * axis.step / 2 - 1) * stride);
+#pragma unroll
+        for (int k = 0; k < SIDE; k++) {
+            float m = grid_is_float<T>::YES ? middle.sample(k) : 0;
+            s[2][k] = s[1][k];
+            s[1][k] = s[0][k];
+            s[0][k].begin(isfinite(m) ? m : 0);
+        }
+#pragma unroll 1
+        for (int j = 0; j < axis.step; j += N) {
+            from += N * stride;
+            left -= N;
+            if (left > 0)
+#pragma unroll
+                for (int k = 0; k < N; k++)
+                    next[k].load(from + k * stride);
+#pragma unroll
+            for (int k = 0; k < N; k++) {
+                float weight[3];
+#pragma unroll
+                for (int t = 0; t < 3; t++)
+                    weight[t] = __ldg(axis.down + t * axis.step + j + k);
+#pragma unroll
+                for (int c = 0; c < SIDE; c++) {
+                    float v = now[k].sample(c);
+                    if (grid_is_float<T>::YES && !isfinite(v)) {
+                        v = 0;
+                        special = true;
+                    }
+#pragma unroll
+                    for (int t = 0; t < 3; t++)
+                        s[t][c].add(weight[t], v);
+                }
+            }
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                now[k] = next[k];
+        }
+        if (g < 2)
+            continue;
+        *(float4 *)to =
+            make_float4(s[2][0].value(), s[2][1].value(), s[2][2].value(), s[2][3].value());
+        to += line;
+    }
+    return special;
+}
+
 /* A thread has four columns and goes down `group` rows of the grid, and two more before them whose
  * weights it shares. */
 template <typename T>
@@ -120,9 +219,18 @@ __global__ void __launch_bounds__(THREADS) down_columns(grid_source<T> source, g
     bool inside = i >= 0 && (int64_t)i + SIDE <= (int64_t)in.w * in.pitch && y >= 0 &&
                   y + last * step <= in.h;
     bool special = false;
-    falling<T> s[3][SIDE] = {};
     float *to = tamis_picture(a.lines, a.next) + blockIdx.y * a.lines_plane +
                 (int64_t)row * a.line + column;
+    if (inside && a.aligned) {
+        const char *from = (const char *)(in.row(y) + i);
+        special = step == 2   ? down_fast<T, 2>(from, in.stride, a.y, last, to, a.line)
+                  : step == 4 ? down_fast<T, 4>(from, in.stride, a.y, last, to, a.line)
+                              : down_fast<T, 8>(from, in.stride, a.y, last, to, a.line);
+        if (special)
+            *tamis_picture(a.special, a.next) = 1;
+        return;
+    }
+    falling<T> s[3][SIDE] = {};
     for (int g = 0; g < last; g++, y += step) {
         float v[SIDE] = {};
         if (grid_is_float<T>::YES && g + 2 < last)
@@ -242,14 +350,51 @@ __global__ void __launch_bounds__(THREADS) smooth_columns(grid_args a)
 
 /* ---- up */
 
+/* Three samples of a grid, and what lies between: b + before (a - b) + after (c - b), of halves
+ * where differences may be beyond binary32. */
+template <typename T> struct spline {
+    float to_a, to_c, b;
+
+    __device__ __forceinline__ spline()
+    {
+    }
+    __device__ __forceinline__ spline(float a, float middle, float c)
+    {
+        b = grid_is_float<T>::YES ? middle * -0.5f : middle;
+        to_a = grid_is_float<T>::YES ? fmaf(a, 0.5f, b) : a - b;
+        to_c = grid_is_float<T>::YES ? fmaf(c, 0.5f, b) : c - b;
+    }
+    __device__ __forceinline__ float at(float before, float after) const
+    {
+        if (!grid_is_float<T>::YES)
+            return fmaf(after, to_c, fmaf(before, to_a, b));
+        return (fmaf(after, to_c, before * to_a) - b) * 2;
+    }
+};
+
+/* Those of four samples from begin to end - 1. */
 template <typename T>
-static __device__ __forceinline__ float between(float before, float after, float a, float b,
-                                                float c)
+static __device__ __forceinline__ void put_samples(T *to, const float (&v)[SIDE], bool all,
+                                                   int begin, int end)
 {
-    if (!grid_is_float<T>::YES)
-        return fmaf(after, c - b, fmaf(before, a - b, b));
-    float base = b * -0.5f;
-    return (fmaf(after, fmaf(c, 0.5f, base), before * fmaf(a, 0.5f, base)) - base) * 2;
+    if constexpr (sizeof(T) == 1) {
+        if (all) {
+            *(unsigned *)to = gaussian_levels(v);
+            return;
+        }
+    }
+    T out[SIDE];
+#pragma unroll
+    for (int k = 0; k < SIDE; k++)
+        out[k] = tamis_sample<T>::of(v[k]);
+    if (all) {
+        tamis_vector_store<T>((char *)to, 0, out);
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < SIDE; k++)
+        if (k >= begin && k < end)
+            to[k] = out[k];
 }
 
 /* A thread has four columns, whose samples lie beside each other, and RAISED rows. */
@@ -272,35 +417,31 @@ template <typename T> __global__ void __launch_bounds__(THREADS) raise(grid_args
         before[k] = __ldg(a.x.up + 2 * step_x + phase);
         after[k] = __ldg(a.x.up + phase);
     }
-    int cell = -1; /* that of the rows */
-    for (; y < last; y++) {
-        int v = (a.phase_y + y) / step_y, phase = (a.phase_y + y) % step_y;
-        for (; cell != v; cell = cell < 0 ? v : cell + 1) {
-            int from = cell < 0 ? 0 : 2;
+    bool all = a.aligned && x >= begin && x + SIDE <= end;
+    int v = (a.phase_y + y) / step_y, phase = (a.phase_y + y) - v * step_y, known = 0;
+    T *to = tamis_row<T>(a.out, blockIdx.y, a.out.y + y) + x;
+    for (; y < last; v++, phase = 0, known = 2) {
+        spline<T> down[SIDE];
+#pragma unroll
+        for (int k = 0; k < SIDE; k++) {
 #pragma unroll
             for (int r = 0; r < 3; r++) {
-                const float *line = grid + (int64_t)(v + r) * a.stride;
-#pragma unroll
-                for (int k = 0; k < SIDE; k++)
-                    row[r][k] = r < from ? row[(r + 1) % 3][k]
-                                         : between<T>(before[k], after[k], line[at[k]],
-                                                      line[at[k] + a.channels],
-                                                      line[at[k] + 2 * a.channels]);
+                const float *line = grid + (int64_t)(v + r) * a.stride + at[k];
+                row[r][k] = r < known ? row[(r + 1) % 3][k]
+                                      : spline<T>(line[0], line[a.channels], line[2 * a.channels])
+                                            .at(before[k], after[k]);
             }
+            down[k] = spline<T>(row[0][k], row[1][k], row[2][k]);
         }
-        float wa = __ldg(a.y.up + 2 * step_y + phase), wc = __ldg(a.y.up + phase);
-        T out[SIDE], *to = tamis_row<T>(a.out, blockIdx.y, a.out.y + y) + x;
+        for (; phase < step_y && y < last; phase++, y++) {
+            float wa = __ldg(a.y.up + 2 * step_y + phase), wc = __ldg(a.y.up + phase);
+            float out[SIDE];
 #pragma unroll
-        for (int k = 0; k < SIDE; k++)
-            out[k] = tamis_sample<T>::of(between<T>(wa, wc, row[0][k], row[1][k], row[2][k]));
-        if (a.aligned && x >= begin && x + SIDE <= end) {
-            tamis_vector_store<T>((char *)to, 0, out);
-            continue;
+            for (int k = 0; k < SIDE; k++)
+                out[k] = down[k].at(wa, wc);
+            put_samples(to, out, all, begin - x, end - x);
+            to = (T *)((char *)to + a.out.stride[blockIdx.y]);
         }
-#pragma unroll
-        for (int k = 0; k < SIDE; k++)
-            if (x + k >= begin && x + k < end)
-                to[k] = out[k];
     }
 }
 

@@ -19,7 +19,8 @@ struct gaussian_rows_taps {
     /* Pairs down, as gaussian_axis has them; sums are in 1/128 level after the shift. */
     unsigned even[GAUSSIAN_ROWS_MAX + 1], odd[GAUSSIAN_ROWS_MAX + 1], down_half;
     int down_shift;
-    /* Across, so that the level is the highest byte of the sum. */
+    /* Across, so that the level is the highest byte of the sum; to sharpen, that in 1/128 level
+     * is the higher half of it. */
     unsigned across[GAUSSIAN_ROWS_MAX + 1];
     gaussian_end end;
 };
@@ -35,8 +36,9 @@ static void fill_rows(const struct gaussian_coef *c, struct gaussian_rows_taps *
     t->down_shift = c->y.bits - GAUSSIAN_FRACTION;
     t->down_half = 1u << (t->down_shift - 1);
     t->end = gaussian_end_of(c);
+    int scale = (c->sharpen ? 23 : 24) - GAUSSIAN_FRACTION - c->x.bits;
     for (int i = 0; i <= c->x.radius; i++)
-        t->across[i] = (unsigned)c->x.q[i] << (24 - GAUSSIAN_FRACTION - c->x.bits);
+        t->across[i] = (unsigned)c->x.q[i] << scale;
 }
 
 /* SHARPEN: what the sums give is not the result but what sharpens it. */
@@ -88,11 +90,12 @@ template <int RADIUS, int PIXEL, bool SHARPEN> struct gaussian_rows {
         }
     }
 
-    /* The samples under the first or the second row of results. */
-    __device__ __forceinline__ unsigned center(int second, int column) const
+    /* Four samples under the first or the second row of results. */
+    __device__ __forceinline__ unsigned center(int second, int word) const
     {
         int row = R + second;
-        return pairs[row / 2][column / 2] >> 8 * (column % 2 * 2 + row % 2) & 255;
+        return __byte_perm(pairs[row / 2][2 * word], pairs[row / 2][2 * word + 1],
+                           row % 2 ? 0x7531 : 0x6420);
     }
 
     __device__ __forceinline__ void across(const params &t, const unsigned *own, int second,
@@ -111,25 +114,22 @@ template <int RADIUS, int PIXEL, bool SHARPEN> struct gaussian_rows {
         }
 #pragma unroll
         for (int c = 0; c < V; c++) {
-            sum[c] = t.across[0] * w[c] + (1u << (SHARPEN ? 23 - GAUSSIAN_FRACTION : 23));
+            sum[c] = t.across[0] * w[c] + (1u << (SHARPEN ? 22 - GAUSSIAN_FRACTION : 23));
 #pragma unroll
             for (int j = 1; j <= R; j++)
                 sum[c] += t.across[j] * (w[c - j * STEP] + w[c + j * STEP]);
-            if (SHARPEN)
-                sum[c] = sharpened(t.end, center(second, c), sum[c]);
         }
 #pragma unroll
-        for (int k = 0; k < 2; k++)
+        for (int k = 0; k < 2; k++) {
+            if (SHARPEN) {
+                const unsigned smooth[4] = {sum[4 * k], sum[4 * k + 1], sum[4 * k + 2],
+                                            sum[4 * k + 3]};
+                out->w[k] = gaussian_sharpened_levels(t.end, center(second, k), smooth);
+                continue;
+            }
             out->w[k] = __byte_perm(__byte_perm(sum[4 * k], sum[4 * k + 1], 0x0073),
                                     __byte_perm(sum[4 * k + 2], sum[4 * k + 3], 0x0073), 0x5410);
-    }
-
-    /* In the highest byte again. */
-    static __device__ __forceinline__ unsigned sharpened(const gaussian_end &end, unsigned in,
-                                                         unsigned sum)
-    {
-        float d = gaussian_difference((int)in, (int)(sum >> (24 - GAUSSIAN_FRACTION)));
-        return (unsigned)tamis_sample<uint8_t>::of(gaussian_sharpened(end, (float)in, d)) << 24;
+        }
     }
 
     __device__ __forceinline__ void get(const params &t, tamis_rows_result<uint8_t> *out) const

@@ -330,20 +330,34 @@ static unsigned word_of(const unsigned char *given, int lane, int word)
     return v;
 }
 
-void emulate_multiply_s8(int d[4], const unsigned *a, const unsigned *w, const int c[4], int steps)
+// Steps of 16 in the inner dimension: words of two rows and of a column each.
+template <typename T>
+static void multiply_bytes(int d[4], const unsigned *a, const unsigned *w, const int c[4],
+                           int halves)
 {
     const void *parts[2] = {a, w};
-    const size_t sizes[2] = {16 * (size_t)steps, 8 * (size_t)steps};
+    const size_t sizes[2] = {8 * (size_t)halves, 4 * (size_t)halves};
     const unsigned char *given = gather(parts, sizes);
     int lane = b.current % WARP, g = lane / 4, t = lane % 4;
     for (int i = 0; i < 4; i++) {
-        int sum = c[i], column = 2 * t + i % 2;
-        for (int k = 0; k < 2 * steps; k++)
+        T sum = (T)c[i];
+        int column = 2 * t + i % 2;
+        for (int k = 0; k < halves; k++)
             for (int j = 0; j < 4; j++)
-                sum = __dp4a((int)word_of(given, 4 * g + j, 2 * k + i / 2),
-                             (int)word_of(given, 4 * column + j, 4 * steps + k), sum);
-        d[i] = sum;
+                sum = __dp4a((T)word_of(given, 4 * g + j, 2 * k + i / 2),
+                             (T)word_of(given, 4 * column + j, 2 * halves + k), sum);
+        d[i] = (int)sum;
     }
+}
+
+void emulate_multiply_s8(int d[4], const unsigned *a, const unsigned *w, const int c[4], int steps)
+{
+    multiply_bytes<int>(d, a, w, c, 2 * steps);
+}
+
+void emulate_multiply_u8(int d[4], const unsigned *a, const unsigned *w, const int c[4], int halves)
+{
+    multiply_bytes<unsigned>(d, a, w, c, halves);
 }
 
 static float half_of(unsigned pair, int i)

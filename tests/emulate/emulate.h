@@ -59,6 +59,9 @@ uint64_t emulate_exchange(uint64_t value, int from_lane, unsigned mask);
 unsigned __ballot_sync(unsigned mask, int value);
 /* mma.sync of a warp: m16n8k32 of signed bytes, so many steps of it, and m16n8k8 of binary16. */
 void emulate_multiply_s8(int d[4], const unsigned *a, const unsigned *b, const int c[4], int steps);
+/* m16n8k16 of unsigned bytes. */
+void emulate_multiply_u8(int d[4], const unsigned *a, const unsigned *b, const int c[4],
+                         int halves);
 void emulate_multiply_f16(float d[4], const unsigned a[2], unsigned b);
 unsigned __activemask();
 
