@@ -66,6 +66,14 @@ tamis_status tamis_cuda_shared_limit(size_t *bytes, tamis_gpu_fault *fault)
     return TAMIS_OK;
 }
 
+tamis_status tamis_cuda_processors(int *count, tamis_gpu_fault *fault)
+{
+    int device = 0;
+    TAMIS_TRY(tamis_cuda_check(cudaGetDevice(&device), "device", fault));
+    return tamis_cuda_check(cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device),
+                            "multiprocessors of a device", fault);
+}
+
 #define CHECK(call, what)                                                                          \
     do {                                                                                           \
         tamis_status status_ = tamis_cuda_check(call, what, fault);                                \

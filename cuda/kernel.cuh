@@ -25,6 +25,9 @@ static inline tamis_status tamis_cuda_launched(const char *kernel, tamis_gpu_fau
 /* Bytes of shared memory that a block may have on the current device. */
 tamis_status tamis_cuda_shared_limit(size_t *bytes, tamis_gpu_fault *fault);
 
+/* Multiprocessors of the current device. */
+tamis_status tamis_cuda_processors(int *count, tamis_gpu_fault *fault);
+
 /* Lets blocks of a kernel have so many. */
 template <typename K>
 static tamis_status tamis_cuda_allow_shared(K *kernel, size_t bytes, tamis_gpu_fault *fault)

@@ -156,10 +156,10 @@ cudaError_t cudaGetDevice(int *device)
     return cudaSuccess;
 }
 
-// As much as the smallest devices give.
-cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int)
+// As much shared memory as the smallest devices give, and few multiprocessors.
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
 {
-    *value = 64 * 1024;
+    *value = attribute == cudaDevAttrMultiProcessorCount ? 2 : 64 * 1024;
     return cudaSuccess;
 }
 
