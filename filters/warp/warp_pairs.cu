@@ -172,17 +172,22 @@ struct target {
     int x, begin, end;
     bool aligned;
 
-    __device__ __forceinline__ void put(int at, const unsigned (&v)[RUN]) const
+    __device__ __forceinline__ void put_word(int at, unsigned word) const
     {
         int from = x + at;
         if (aligned && from >= begin && from + RUN <= end) {
-            unsigned low = __byte_perm(v[0], v[1], 0x0040), high = __byte_perm(v[2], v[3], 0x0040);
-            *(unsigned *)(row + at) = __byte_perm(low, high, 0x5410);
+            *(unsigned *)(row + at) = word;
             return;
         }
+#pragma unroll 1
         for (int k = 0; k < RUN; k++)
             if (from + k >= begin && from + k < end)
-                row[at + k] = (char)v[k];
+                row[at + k] = (char)(word >> 8 * k);
+    }
+    __device__ __forceinline__ void put(int at, const unsigned (&v)[RUN]) const
+    {
+        unsigned low = __byte_perm(v[0], v[1], 0x0040), high = __byte_perm(v[2], v[3], 0x0040);
+        put_word(at, __byte_perm(low, high, 0x5410));
     }
 };
 
@@ -254,6 +259,15 @@ __global__ void __launch_bounds__(THREADS, 8) pairs(const __grid_constant__ args
         }
         return;
     }
+    if (b.blank) {
+        const unsigned word = (uint8_t)in.outside[0] * 0x01010101u;
+        for (int row = first; row < end; row += 4) {
+            to.put_word(0, word);
+            to.put_word(WIDTH / 2, word);
+            to.row += 4 * to.stride;
+        }
+        return;
+    }
 #pragma unroll 1
     for (int i = 2 * first; i < 2 * end; i += i % 2 ? 7 : 1) {
         warp_position p = starts[i / 2];
@@ -261,8 +275,7 @@ __global__ void __launch_bounds__(THREADS, 8) pairs(const __grid_constant__ args
         p.y += y + i % 2 * a.half_y;
 #pragma unroll
         for (int k = 0; k < RUN; k++)
-            v[k] = b.blank ? (uint8_t)in.outside[0]
-                           : pixel_directly(in, p.x + k * a.map.step_x, p.y + k * a.map.step_y);
+            v[k] = pixel_directly(in, p.x + k * a.map.step_x, p.y + k * a.map.step_y);
         to.put(i % 2 * (WIDTH / 2), v);
         to.row += i % 2 * 4 * to.stride;
     }

@@ -30,17 +30,45 @@ template <int STEP> struct result_of {
     enum { PITCH = WIDTH * STEP + 16 };
     uint8_t *data;
 
-    __device__ __forceinline__ void put(const tile &t, int x, int y, const unsigned (&v)[STEP])
+    /* A pixel, of column x and row y of the tile. */
+    __device__ __forceinline__ void put(int x, int y, const unsigned (&v)[STEP], int byte)
     {
-        uint8_t *at = data + (y - t.y) * PITCH + (x - t.x) * STEP;
-#pragma unroll
         for (int c = 0; c < STEP; c++)
-            at[c] = (uint8_t)v[c];
+            data[y * PITCH + x * STEP + c] = (uint8_t)(v[c] >> 8 * byte);
     }
+    /* A run of them, column x being a multiple of four. */
+    template <int BYTE>
+    __device__ __forceinline__ void put_run(int x, int y, const unsigned (&v)[RUN][STEP])
+    {
+        unsigned *to = (unsigned *)(data + y * PITCH + x * STEP);
+        const unsigned two = BYTE * 0x11 + 0x40;
+#pragma unroll
+        for (int k = 0; k < STEP; k++) {
+            const int i = 4 * k;
+            unsigned low =
+                __byte_perm(v[i / STEP][i % STEP], v[(i + 1) / STEP][(i + 1) % STEP], two);
+            unsigned high = __byte_perm(v[(i + 2) / STEP][(i + 2) % STEP],
+                                        v[(i + 3) / STEP][(i + 3) % STEP], two);
+            to[k] = __byte_perm(low, high, 0x5410);
+        }
+    }
+    /* With the border's value, whose words are the same again after at most three. */
     __device__ __forceinline__ void fill(const tamis_input<uint8_t> &in)
     {
-        for (int i = threadIdx.x; i < HEIGHT * WIDTH * STEP; i += THREADS)
-            data[i / (WIDTH * STEP) * PITCH + i % (WIDTH * STEP)] = (uint8_t)in.outside[i % STEP];
+        const int period = STEP == 3 ? 3 : 1, row_words = WIDTH * STEP / 4;
+        unsigned words[period];
+#pragma unroll
+        for (int k = 0; k < period; k++) {
+            words[k] = 0;
+#pragma unroll
+            for (int c = 0; c < 4; c++)
+                words[k] |= (unsigned)(uint8_t)in.outside[(4 * k + c) % STEP] << 8 * c;
+        }
+        for (int i = threadIdx.x; i < HEIGHT * row_words; i += THREADS) {
+            int row = i / row_words, k = i - row * row_words, m = k % period;
+            unsigned v = period == 1 || m == 0 ? words[0] : words[m == 1 ? 1 : period - 1];
+            ((unsigned *)(data + row * PITCH))[k] = v;
+        }
     }
     __device__ __forceinline__ void store(const args &a, const tile &t)
     {
@@ -70,10 +98,21 @@ template <int STEP> struct result_of {
     }
 };
 
-/* A thread's pixels, of which step k is the k-th, and where they lie: rounded to 2^-14. An affine
- * map is followed, others are looked up once. */
+/* Pixel k of a thread, counted from its first. */
+static __device__ __forceinline__ int across_of(int k)
+{
+    return k % RUN;
+}
+static __device__ __forceinline__ int down_of(int k)
+{
+    return 4 * WARPS * (k / RUN);
+}
+
+/* Where a thread's pixels lie: rounded to 2^-14. An affine map is followed, others are looked up
+ * once. */
 template <bool AFFINE> struct places {
-    int64_t x, y, step_x, step_y;
+    const warp_position *starts; /* from the row of the first on */
+    int64_t first_x, first_y, x, y, step_x, step_y;
 
     /* By one warp, which has a row of the tile in each lane. */
     static __device__ __forceinline__ reach find(const args &a, const tile &t,
@@ -81,30 +120,37 @@ template <bool AFFINE> struct places {
     {
         reach r = nothing();
         int lane = (int)threadIdx.x;
-        warp_position p = warp_affine(a.map, t.x, min(t.y + lane, t.bottom - 1));
-        int64_t first = t.begin - t.x, last = t.end - 1 - t.x;
-        p.x += ROUND;
-        p.y += ROUND;
+        int64_t before = t.x % WARP_BLOCK, last = WIDTH - 1;
+        warp_position p = warp_affine(a.map, t.x - (int)before, t.y + lane);
+        p.x += ROUND + before * a.map.step_x;
+        p.y += ROUND + before * a.map.step_y;
         starts[lane] = p;
-        r.add((int)((p.x + first * a.map.step_x) >> 32), (int)((p.y + first * a.map.step_y) >> 32));
+        r.add((int)(p.x >> 32), (int)(p.y >> 32));
         r.add((int)((p.x + last * a.map.step_x) >> 32), (int)((p.y + last * a.map.step_y) >> 32));
         r.exchange();
         return r;
     }
-    __device__ __forceinline__ void begin(const args &a, warp_position start)
+    __device__ __forceinline__ void begin(const args &a, const warp_position *rows)
     {
-        step_x = 8 * a.map.step_x;
-        step_y = 8 * a.map.step_y;
-        x = start.x + (int)(threadIdx.x % 8) * a.map.step_x;
-        y = start.y + (int)(threadIdx.x % 8) * a.map.step_y;
+        starts = rows;
+        x = y = 0;
+        step_x = a.map.step_x;
+        step_y = a.map.step_y;
+        first_x = (int)(threadIdx.x % 8) * RUN * step_x;
+        first_y = (int)(threadIdx.x % 8) * RUN * step_y;
     }
     __device__ __forceinline__ void move(int dx, int dy)
     {
-        x -= (int64_t)dx << 32;
-        y -= (int64_t)dy << 32;
+        first_x -= (int64_t)dx << 32;
+        first_y -= (int64_t)dy << 32;
     }
-    __device__ __forceinline__ void get(int, place &p)
+    /* One after the other. */
+    __device__ __forceinline__ void get(int k, place &p)
     {
+        if (k % RUN == 0) {
+            x = starts[down_of(k)].x + first_x;
+            y = starts[down_of(k)].y + first_y;
+        }
         p = place{(int)(x >> 32), (int)(y >> 32), (uint32_t)x >> 18, (uint32_t)y >> 18};
         x += step_x;
         y += step_y;
@@ -112,20 +158,20 @@ template <bool AFFINE> struct places {
 };
 
 template <> struct places<false> {
-    int x[STEPS], y[STEPS];
-    unsigned f[STEPS];
+    int x[PIXELS], y[PIXELS];
+    unsigned f[PIXELS];
 
     __device__ __forceinline__ reach find(const args &a, const tile &t, int column, int row)
     {
         reach r = nothing();
 #pragma unroll
-        for (int k = 0; k < STEPS; k++) {
-            int px = column + 8 * k, u, v;
+        for (int k = 0; k < PIXELS; k++) {
+            int px = column + across_of(k), py = t.y + row + down_of(k), u, v;
             x[k] = y[k] = 0;
             f[k] = 0;
-            if (!t.has(px, t.y + row))
+            if (!t.has(px, py))
                 continue;
-            warp_position p = warp_position_of(a.map, px, t.y + row, warp_position{0, 0});
+            warp_position p = warp_position_of(a.map, px, py, warp_position{0, 0});
             x[k] = warp_before<14>(p.x, &u);
             y[k] = warp_before<14>(p.y, &v);
             f[k] = (unsigned)(u | v << 16);
@@ -137,7 +183,7 @@ template <> struct places<false> {
     __device__ __forceinline__ void move(int dx, int dy)
     {
 #pragma unroll
-        for (int k = 0; k < STEPS; k++) {
+        for (int k = 0; k < PIXELS; k++) {
             x[k] -= dx;
             y[k] -= dy;
         }
@@ -172,7 +218,7 @@ static __device__ __forceinline__ void begin(const args &a, const tamis_input<ui
         }
     }
     __syncthreads();
-    at.begin(a, all.starts[row]);
+    at.begin(a, all.starts + row);
 }
 
 template <int TAPS, int STEP>
@@ -194,51 +240,51 @@ static __device__ __forceinline__ void begin(const args &a, const tamis_input<ui
 }
 
 template <int TAPS, int STEP, bool AFFINE>
-__global__ void __launch_bounds__(THREADS, AFFINE ? 4 : 3) tiles(const __grid_constant__ args a)
+__global__ void __launch_bounds__(THREADS, AFFINE ? 8 : 6) tiles(const __grid_constant__ args a)
 {
     TAMIS_SHARED_BYTES(bytes);
     __shared__ common all;
-    result_of<STEP> result = {bytes};
-    unsigned *source = (unsigned *)(bytes + HEIGHT * result_of<STEP>::PITCH);
+    uint8_t *source = bytes;
+    result_of<STEP> result = {bytes + a.room + CHUNK};
     const tamis_input<uint8_t> &in = a.in.plane[blockIdx.y];
-    int lane = threadIdx.x % 32, row = (int)threadIdx.x / 32 * 4 + lane / 8;
+    int lane = threadIdx.x % 32, row = (int)threadIdx.x / 32 * 4 + lane / 8,
+        column = lane % 8 * RUN;
     places<AFFINE> at;
-    begin<TAPS, STEP>(a, in, lane % 8, row, all, at);
+    begin<TAPS, STEP>(a, in, column, row, all, at);
     tile t = all.t;
     box b = all.b;
-    int column = t.x + lane % 8, y = t.y + row;
     place p;
-    unsigned v[STEP];
-    const int BATCH = TAPS == 2 ? 4 : 2; /* pixels whose loads do not wait for each other */
+    unsigned v[RUN][STEP];
     if (b.blank) {
         result.fill(in);
     } else if (!b.fits) {
-#pragma unroll(AFFINE ? 1 : STEPS)
-        for (int k = 0; k < STEPS; k++) {
+#pragma unroll(AFFINE ? 1 : PIXELS)
+        for (int k = 0; k < PIXELS; k++) {
+            int px = column + across_of(k), py = row + down_of(k);
             at.get(k, p);
-            if (!t.has(column + 8 * k, y))
+            if (!t.has(t.x + px, t.y + py))
                 continue;
-            value_directly<TAPS, STEP>(a, in, p, v);
-            result.put(t, column + 8 * k, y, v);
+            value_directly<TAPS, STEP>(a, in, p, v[0]);
+            result.put(px, py, v[0], samples<TAPS, STEP>::RESULT);
         }
     } else {
-        stage<TAPS, STEP>(in, b, source);
-        at.move(b.x + (TAPS / 2 - 1), b.y + (TAPS / 2 - 1));
-        /* Pixels that are not of the part take other words, and are not stored. */
-        int most = last_word<TAPS, STEP>(b);
+        stage(a, in, b, source);
+        at.move(0, b.y + (TAPS / 2 - 1));
+        int start = b.start + (TAPS / 2 - 1) * STEP;
+        /* Pixels that are not of the part may take other samples, and are not stored. */
+        unsigned most = (unsigned)(b.pitch * (b.rows - TAPS + 1) - TAPS * STEP);
         __syncthreads();
+#pragma unroll(AFFINE ? 1 : GROUPS)
+        for (int first = 0; first < PIXELS; first += RUN) {
 #pragma unroll
-        for (int first = 0; first < STEPS; first += BATCH) {
-            unsigned values[BATCH][STEP];
-#pragma unroll
-            for (int k = 0; k < BATCH; k++) {
+            for (int k = 0; k < RUN; k++) {
+                samples<TAPS, STEP> s;
                 at.get(first + k, p);
-                int word = (int)min((unsigned)(p.y * b.pitch + p.x), (unsigned)most);
-                words_of<TAPS, STEP>{source + word, b.pitch}.value(a, p, values[k]);
+                unsigned from = (unsigned)(p.y * b.pitch + p.x * STEP - start);
+                s.load(source, AFFINE ? from : min(from, most), b.pitch);
+                s.value(a, p, v[k]);
             }
-#pragma unroll
-            for (int k = 0; k < BATCH; k++)
-                result.put(t, column + 8 * (first + k), y, values[k]);
+            result.template put_run<samples<TAPS, STEP>::RESULT>(column, row + down_of(first), v);
         }
     }
     __syncthreads();
@@ -247,20 +293,21 @@ __global__ void __launch_bounds__(THREADS, AFFINE ? 4 : 3) tiles(const __grid_co
 
 /* ---- launches */
 
-/* Words that a tile may want: exact for affine maps, enough for moderate ones else. */
-template <int TAPS, int STEP> static int words_wanted(const struct warp_coef *c)
+/* Bytes that a tile may want: exact for affine maps, enough for moderate ones else. */
+template <int TAPS, int STEP> static int room_wanted(const struct warp_coef *c)
 {
-    const int most = (46 * 1024 - HEIGHT * result_of<STEP>::PITCH) / 4;
+    /* Words are read that begin with the last byte. */
+    const int most = 46 * 1024 - HEIGHT * result_of<STEP>::PITCH - CHUNK;
     if (c->kind != WARP_AFFINE)
-        return most < 8192 ? most : 8192;
+        return most < 6 * WIDTH * HEIGHT * STEP ? most : 6 * WIDTH * HEIGHT * STEP;
     double w = fabs(c->m[0]) * (WIDTH - 1) + fabs(c->m[1]) * (HEIGHT - 1) + 2;
     double h = fabs(c->m[3]) * (WIDTH - 1) + fabs(c->m[4]) * (HEIGHT - 1) + 2;
     if (!(w < most && h < most))
         return 0;
-    int columns = (int)w + 1 + (STEP == 1 ? 0 : TAPS - 1) + 3, rows = (int)h + 1 + TAPS - 1;
-    int groups = (columns + 3) / 4 > 2 ? (columns + 3) / 4 : 2;
-    int64_t words = (int64_t)pitch_of(groups) * rows;
-    return words < most ? (int)words : most;
+    int64_t columns = (int64_t)w + 1 + TAPS, rows = (int64_t)h + 1 + TAPS;
+    int64_t chunks = (columns * STEP + 2 * (CHUNK - 1)) / CHUNK;
+    int64_t bytes = pitch_of<STEP>((int)chunks) * rows;
+    return bytes < most ? (int)bytes : most;
 }
 
 template <int TAPS, int STEP, bool AFFINE>
@@ -272,12 +319,12 @@ static tamis_status launch(const tamis_gpu_work *w, const struct warp_coef *c,
     a.out = tamis_output_of(w);
     a.map = warp_map_of(w, c);
     a.tiles = (w->part.x + w->part.w - 1) / WIDTH - w->part.x / WIDTH + 1;
-    a.words = words_wanted<TAPS, STEP>(c);
+    a.room = room_wanted<TAPS, STEP>(c);
     a.aligned = w->aligned >= 4;
     a.aligned_fours = w->aligned >= 16;
     a.cubic_a = c->cubic_a;
     auto kernel = tiles<TAPS, STEP, AFFINE>;
-    size_t shared = (size_t)(HEIGHT * result_of<STEP>::PITCH) + (size_t)a.words * sizeof(unsigned);
+    size_t shared = (size_t)(HEIGHT * result_of<STEP>::PITCH + a.room + CHUNK);
     TAMIS_LAUNCH(kernel, tamis_grid(w, a.tiles, tamis_tiles(w->part.h, HEIGHT), w->planes), THREADS,
                  shared, w->stream, a);
     return tamis_cuda_launched("warp tiles", fault);
