@@ -11,6 +11,7 @@
  * GPUs, 2018.) */
 #include "edges.cuh"
 
+#include "canny_bytes.cuh"
 #include "canny_kernel.h"
 #include "canny_tiles.cuh"
 
@@ -170,7 +171,7 @@ static __device__ __forceinline__ void classify_down(const args<T> &a, int i, in
 }
 
 template <typename T, int R, bool EXACT, int F>
-__global__ void __launch_bounds__(ACROSS *DOWN) classify(args<T> a)
+__global__ void __launch_bounds__(ACROSS *DOWN) classify(const __grid_constant__ args<T> a)
 {
     unsigned down = blockIdx.x / a.tiles, tile = blockIdx.x - down * a.tiles;
     int i = (int)(tile * ACROSS + threadIdx.x) * 4;
@@ -231,7 +232,8 @@ static __device__ __forceinline__ bool find_pixel(const floats &out, unsigned bl
 
 template <typename T>
 __global__ void __launch_bounds__(SMOOTH_THREADS)
-    smooth_columns(edges_source<T> in, int plane, floats out, smoothing s, unsigned blocks)
+    smooth_columns(const __grid_constant__ edges_source<T> in, int plane, floats out, smoothing s,
+                   unsigned blocks)
 {
     int x, y;
     if (!find_pixel(out, blocks, &x, &y))
@@ -259,7 +261,7 @@ __global__ void __launch_bounds__(SMOOTH_THREADS)
 
 /* ---- the picture's tiles */
 
-__global__ void __launch_bounds__(32 * TILE_WARPS) grow(canny_tiles t)
+__global__ void __launch_bounds__(32 * TILE_WARPS) grow(const __grid_constant__ canny_tiles t)
 {
     int tx, ty;
     if (!canny_find_tile(t, &tx, &ty))
@@ -267,7 +269,7 @@ __global__ void __launch_bounds__(32 * TILE_WARPS) grow(canny_tiles t)
     canny_grow_tile(canny_plane(t, blockIdx.y), tx, ty);
 }
 
-__global__ void __launch_bounds__(32 * TILE_WARPS) unite(canny_tiles t)
+__global__ void __launch_bounds__(32 * TILE_WARPS) unite(const __grid_constant__ canny_tiles t)
 {
     int tx, ty;
     if (!canny_find_tile(t, &tx, &ty))
@@ -275,36 +277,45 @@ __global__ void __launch_bounds__(32 * TILE_WARPS) unite(canny_tiles t)
     canny_unite_tile(canny_plane(t, blockIdx.y), tx, ty);
 }
 
-/* T: what the engine wants for results, bytes or, where color was multiplied by alpha, floats. */
+/* Pixels x .. x+15, of those that there are. T: what the engine wants for results, bytes or, where
+ * color was multiplied by alpha, floats. */
 template <typename T>
-__global__ void __launch_bounds__(32 * TILE_WARPS) write_edges(canny_tiles t, tamis_output out)
+static __device__ __forceinline__ void write_pixels(const canny_tiles &t, char *row, int pitch,
+                                                    int x, unsigned bits)
 {
-    int tx, ty;
-    if (!canny_find_tile(t, &tx, &ty))
-        return;
-    unsigned edge = canny_edges_of_tile(canny_plane(t, blockIdx.y), tx, ty);
-    /* Four pixels of each fourth row, as half bytes. */
-    int lane = threadIdx.x % 32, x = 32 * tx + lane % 8 * 4, y = 32 * ty + lane / 8;
-    unsigned halves = 0;
+    if (sizeof(T) == 1 && t.aligned && x + 16 <= t.w) {
+        unsigned w[4];
 #pragma unroll
-    for (int v = 0; v < 8; v++)
-        halves |= (__shfl_sync(~0u, edge, 4 * v + lane / 8) >> lane % 8 * 4 & 15) << 4 * v;
-    char *row = tamis_row<char>(out, blockIdx.y, y);
-    int64_t stride = 4 * out.stride[blockIdx.y];
-    if (sizeof(T) == 1 && t.aligned && x + 4 <= t.w) {
-#pragma unroll
-        for (int v = 0; v < 8; v++) {
-            unsigned half = halves >> 4 * v & 15;
-            if (y + 4 * v < t.h)
-                *(unsigned *)(void *)(row + x) = (half * 0x00204081u & 0x01010101u) * 255;
-            row += stride;
-        }
+        for (int k = 0; k < 4; k++)
+            w[k] = ((bits >> 4 * k & 15) * 0x00204081u & 0x01010101u) * 255;
+        *(uint4 *)(void *)(row + x) = make_uint4(w[0], w[1], w[2], w[3]);
         return;
     }
 #pragma unroll 1
-    for (; y < t.h && y < 32 * ty + 32; y += 4, row += stride, halves >>= 4)
-        for (int c = 0; c < 4 && x + c < t.w; c++)
-            ((T *)(void *)row)[(int64_t)(x + c) * out.pitch] = (T)(halves >> c & 1 ? 255 : 0);
+    for (int c = 0; c < 16 && x + c < t.w; c++)
+        ((T *)(void *)row)[(int64_t)(x + c) * pitch] = (T)(bits >> c & 1 ? 255 : 0);
+}
+
+/* Neighboring tiles are written together, so that memory gets whole lines. */
+template <typename T>
+__global__ void __launch_bounds__(32 * TILE_WARPS)
+    write_edges(const __grid_constant__ canny_tiles t, const __grid_constant__ tamis_output out)
+{
+    __shared__ unsigned edges[32][TILE_WARPS];
+    const int across = 2 * TILE_WARPS, down = 32 * TILE_WARPS / across;
+    int tx, ty;
+    canny_find_tile(t, &tx, &ty); /* where there is none, there are no edges */
+    edges[threadIdx.x % 32][threadIdx.x / 32] =
+        canny_edges_of_tile(canny_plane(t, blockIdx.y), tx, ty);
+    __syncthreads();
+    int k = threadIdx.x % across, x = (tx - (int)threadIdx.x / 32) * 32 + 16 * k;
+#pragma unroll
+    for (int v = 0; v < 32; v += down) {
+        int row = v + (int)threadIdx.x / across, y = 32 * ty + row;
+        if (y < t.h)
+            write_pixels<T>(t, tamis_row<char>(out, blockIdx.y, y), out.pitch, x,
+                            edges[row][k / 2] >> k % 2 * 16);
+    }
 }
 
 /* ---- launches */
@@ -423,6 +434,41 @@ static tamis_status start_plain(const tamis_gpu_work *w, const canny_coef *k, co
     return start<T, EXACT, APART>(w, k, a, w->written, fault);
 }
 
+/* Whether a warp may load eight pixels of a lane at once. */
+static bool are_bytes(const tamis_gpu_work *w, const canny_coef *k)
+{
+    return k->exact && k->taps.radius == 1 && !k->luma && w->src_pitch == 1 &&
+           w->aligned >= BYTES_V && w->shift_x % BYTES_V == 0;
+}
+
+static tamis_status start_bytes(const tamis_gpu_work *w, const canny_coef *k, const layout &l,
+                                tamis_gpu_fault *fault)
+{
+    bytes_args a;
+    a.in = tamis_inputs_of<uint8_t>(w);
+    a.shift_x = w->shift_x;
+    a.shift_y = w->shift_y;
+    a.low = (float)k->low;
+    a.high = (float)k->high;
+    a.w = w->part.w;
+    a.h = w->part.h;
+    a.blank = k->nothing_beyond;
+    a.halves = l.tiles.halves;
+    a.plane_bytes = l.tiles.plane_bytes;
+    a.stride = l.tiles.stride;
+    a.strips = (unsigned)tamis_tiles(32 * (int64_t)l.tiles.across, BYTES_INNER);
+    a.height = 32;
+    while (a.height > 8 &&
+           (int64_t)a.strips * w->written * w->count * tamis_tiles(a.h, a.height) < 8000)
+        a.height /= 2;
+    dim3 grid = tamis_grid(w, a.strips, tamis_tiles(a.h, a.height), w->written);
+    if (k->l1)
+        TAMIS_LAUNCH(classify_bytes<true>, grid, 32, 0, w->stream, a);
+    else
+        TAMIS_LAUNCH(classify_bytes<false>, grid, 32, 0, w->stream, a);
+    return tamis_cuda_launched("canny slopes", fault);
+}
+
 /* The smoothed plane is read as a picture of its own, larger by what slopes look at. */
 static edges_source<float> smooth_source(const floats &f)
 {
@@ -480,9 +526,12 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
             status = start_smoothed<T>(w, k, l, (const canny_state *)state, p, fault);
         return status;
     }
-    if constexpr (sizeof(T) == 1)
+    if constexpr (sizeof(T) == 1) {
+        if (are_bytes(w, k))
+            return start_bytes(w, k, l, fault);
         if (k->exact)
             return start_plain<T, true>(w, k, l, fault);
+    }
     return start_plain<T, false>(w, k, l, fault);
 }
 
@@ -493,7 +542,7 @@ static tamis_status finish(const tamis_gpu_work *w, const tamis_node *node, cons
     tamis_output out = tamis_output_of(w);
     canny_tiles t = layout_of_work(w, node).tiles;
     dim3 grid = tamis_grid(w, t.blocks, t.down, w->written);
-    t.aligned = w->dst_pitch == 1 && w->aligned >= 4;
+    t.aligned = w->dst_pitch == 1 && w->aligned >= 16;
     TAMIS_LAUNCH(grow, grid, 32 * TILE_WARPS, 0, w->stream, t);
     tamis_status status = tamis_cuda_launched("canny growth", fault);
     if (status != TAMIS_OK)

@@ -18,7 +18,7 @@ struct canny_tiles {
     unsigned across, down; /* tiles */
     unsigned blocks;       /* of threads, for a row of tiles */
     int stride;            /* bytes between rows of half bytes */
-    int aligned;           /* whether four bytes of the result can be stored at once */
+    int aligned;           /* whether 16 bytes of the result can be stored at once */
     char *halves;          /* for each four pixels: bits 0-3 kept ones, 4-7 strong ones */
     char *edge, *alive;    /* tiles of edges, and of what may become some */
     char *nodes;
@@ -110,25 +110,31 @@ static __device__ __forceinline__ pairs pairs_of_tile(unsigned row)
                     __ballot_sync(~0u, row & 1), __ballot_sync(~0u, row >> 31));
 }
 
-static __device__ unsigned find_root(unsigned *node, unsigned n)
+/* Of two nodes at a time, so that neither way waits for the other. Node 0, which most ways end at,
+ * is known and not read: all warps would wait for the same place in memory. */
+static __device__ __forceinline__ void find_roots(unsigned *node, unsigned *a, unsigned *b)
 {
     volatile unsigned *now = node; /* others change it; what is read is an ancestor in any case */
-    unsigned parent = now[n];
-    while (parent != n) {
-        unsigned next = now[parent];
-        if (next != parent)
-            now[n] = next;
-        n = parent;
-        parent = next;
+    unsigned m = *a, n = *b, above_m = m ? now[m] : 0, above_n = n ? now[n] : 0;
+    while (above_m != m || above_n != n) {
+        unsigned next_m = above_m ? now[above_m] : 0, next_n = above_n ? now[above_n] : 0;
+        if (next_m != above_m)
+            now[m] = next_m;
+        if (next_n != above_n)
+            now[n] = next_n;
+        m = above_m;
+        n = above_n;
+        above_m = next_m;
+        above_n = next_n;
     }
-    return n;
+    *a = m;
+    *b = n;
 }
 
 static __device__ void unite_nodes(unsigned *node, unsigned a, unsigned b)
 {
     for (;;) {
-        a = find_root(node, a);
-        b = find_root(node, b);
+        find_roots(node, &a, &b);
         if (a == b)
             return;
         unsigned child = max(a, b), parent = min(a, b);
@@ -138,6 +144,26 @@ static __device__ void unite_nodes(unsigned *node, unsigned a, unsigned b)
         a = old;
         b = parent;
     }
+}
+
+/* Pixels of a tile without neighbors there are sets of their own: most of those that reach the
+ * border. Gives those that belong to one node, all but corners, itself as its parent, and returns
+ * them. */
+static __device__ __forceinline__ unsigned plant_single(unsigned *node, unsigned first,
+                                                        unsigned alive)
+{
+    int lane = threadIdx.x % 32;
+    unsigned above = __shfl_up_sync(~0u, alive, 1), below = __shfl_down_sync(~0u, alive, 1);
+    unsigned v = (lane == 0 ? 0 : above) | (lane == 31 ? 0 : below);
+    unsigned single = alive & ~(v | (v | alive) << 1 | (v | alive) >> 1);
+    if (lane % 31 == 0)
+        single &= 0x7ffffffe;
+    pairs p = pairs_of_tile(single);
+    if (p.along)
+        node[first + lane] = first + lane;
+    if (p.down)
+        node[first + 32 + lane] = first + 32 + lane;
+    return single;
 }
 
 /* Gives the nodes of one set of connected pixels its first node as their parent. */
@@ -181,7 +207,9 @@ static __device__ __forceinline__ void canny_grow_tile(const canny_forest &f, in
     f.alive[tile_at(t, tx, ty) * 32 + lane] = alive;
     if (tx == 0 && ty == 0 && lane == 0)
         f.node[0] = 0;
-    left = alive;
+    if (!__any_sync(~0u, alive != 0))
+        return;
+    left = alive & ~plant_single(f.node, first_node(t, tx, ty), alive);
     for (;;) {
         unsigned rows = __ballot_sync(~0u, left != 0);
         if (!rows)
@@ -214,23 +242,22 @@ static __device__ __forceinline__ uint64_t row_with_ends(const canny_tiles &t,
            (uint64_t)(tile_row(t, words, tx + 1, ty, row) & 1) << 33;
 }
 
-/* With the rows above and below: strong pixels of both, nodes of that below. */
+/* With the rows above and below, whose edges and living pixels are there: strong pixels of both,
+ * nodes of that below. */
 static __device__ __forceinline__ void unite_along(const canny_forest &f, int tx, int ty,
-                                                   unsigned pair)
+                                                   unsigned pair, uint64_t edges, uint64_t alive)
 {
-    const canny_tiles &t = *f.t;
     int lane = threadIdx.x % 32, k = lane & 15, lower = lane >= 16;
-    unsigned mine = first_node(t, tx, ty) + lane, touched = touched_by(pair);
-    int beside = lower ? ty + 1 : ty - 1, row = lower ? 0 : 31;
-    if (touched & around_pair(row_with_ends(t, f.edge, tx, beside, row), k))
+    unsigned mine = first_node(*f.t, tx, ty) + lane, touched = touched_by(pair);
+    if (touched & around_pair(edges, k))
         unite_nodes(f.node, mine, 0);
     if (!lower)
         return;
-    touched &= around_pair(row_with_ends(t, f.alive, tx, beside, row), k);
+    touched &= around_pair(alive, k);
     for (int q = 0; q < 4; q++) {
         int x = 2 * k - 1 + q, tile = tx + (x < 0 ? -1 : x / 32);
         if (touched >> q & 1)
-            unite_nodes(f.node, mine, first_node(t, tile, beside) + (unsigned)((x & 31) / 2));
+            unite_nodes(f.node, mine, first_node(*f.t, tile, ty + 1) + (unsigned)((x & 31) / 2));
     }
 }
 
@@ -254,18 +281,25 @@ static __device__ __forceinline__ void unite_down(const canny_forest &f, int tx,
 static __device__ __forceinline__ void canny_unite_tile(const canny_forest &f, int tx, int ty)
 {
     const canny_tiles &t = *f.t;
-    int lane = threadIdx.x % 32;
+    int lane = threadIdx.x % 32, lower = lane >= 16;
     unsigned alive = tile_row(t, f.alive, tx, ty, lane);
     if (!__any_sync(~0u, alive != 0))
         return;
+    /* All that may be needed is loaded at once. */
+    int beside = lower ? ty + 1 : ty - 1, row = lower ? 0 : 31;
+    uint64_t edges_along = row_with_ends(t, f.edge, tx, beside, row);
+    uint64_t alive_along = row_with_ends(t, f.alive, tx, beside, row);
+    unsigned left_edges = tile_row(t, f.edge, tx - 1, ty, lane);
+    unsigned right_edges = tile_row(t, f.edge, tx + 1, ty, lane);
+    unsigned right_alive = tile_row(t, f.alive, tx + 1, ty, lane);
+    unsigned left = __ballot_sync(~0u, left_edges >> 31);
+    unsigned right = __ballot_sync(~0u, right_edges & 1);
+    unsigned alive_down = __ballot_sync(~0u, right_alive & 1);
     pairs p = pairs_of_tile(alive);
-    unsigned left = __ballot_sync(~0u, tile_row(t, f.edge, tx - 1, ty, lane) >> 31);
-    unsigned right = __ballot_sync(~0u, tile_row(t, f.edge, tx + 1, ty, lane) & 1);
-    unsigned right_alive = __ballot_sync(~0u, tile_row(t, f.alive, tx + 1, ty, lane) & 1);
     if (p.along)
-        unite_along(f, tx, ty, p.along);
+        unite_along(f, tx, ty, p.along, edges_along, alive_along);
     if (p.down)
-        unite_down(f, tx, ty, p.down, lane < 16 ? left : right, right_alive);
+        unite_down(f, tx, ty, p.down, lane < 16 ? left : right, alive_down);
 }
 
 /* 16 bits, each twice. */
@@ -289,8 +323,10 @@ static __device__ __forceinline__ unsigned canny_edges_of_tile(const canny_fores
         return edge;
     pairs p = pairs_of_tile(alive);
     unsigned mine = first_node(t, tx, ty) + lane;
-    unsigned along = __ballot_sync(~0u, p.along && find_root(f.node, mine) == 0);
-    unsigned down = __ballot_sync(~0u, p.down && find_root(f.node, mine + 32) == 0);
+    unsigned first = p.along ? mine : 0, second = p.down ? mine + 32 : 0;
+    find_roots(f.node, &first, &second);
+    unsigned along = __ballot_sync(~0u, p.along && first == 0);
+    unsigned down = __ballot_sync(~0u, p.down && second == 0);
     unsigned seed = (down >> lane / 2 & 1) | (down >> (16 + lane / 2)) << 31;
     if (lane == 0)
         seed |= double_bits(along & 0xffff);
