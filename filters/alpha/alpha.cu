@@ -19,7 +19,8 @@ static __device__ __forceinline__ float change(const alpha_coef &k, float color,
 
 /* Alpha, where there is any, is the channel after the colors. */
 template <int COLORS>
-__global__ void __launch_bounds__(TAMIS_RUNS_X *TAMIS_RUNS_Y) change_pixels(alpha_args a)
+__global__ void __launch_bounds__(TAMIS_RUNS_X *TAMIS_RUNS_Y)
+    change_pixels(const __grid_constant__ alpha_args a)
 {
     enum { LAST = COLORS < TAMIS_MAX_CHANNELS ? COLORS : COLORS - 1 };
     tamis_run r = tamis_run_of(a.p);

@@ -221,7 +221,7 @@ static __device__ __forceinline__ void share_exponents(const lab_args &a, float 
 }
 
 template <typename T, typename F>
-__global__ void __launch_bounds__(THREADS) map_pixels(typename F::args a)
+__global__ void __launch_bounds__(THREADS) map_pixels(const __grid_constant__ typename F::args a)
 {
     __shared__ float exponents[32];
     const tamis_pixelwise &p = F::base(a).p;
@@ -247,7 +247,75 @@ __global__ void __launch_bounds__(THREADS) map_pixels(typename F::args a)
     tamis_run_store<T>(p.dst, r, F::OUTPUTS, out);
 }
 
-template <typename T> __global__ void __launch_bounds__(THREADS) copy_pixels(color_args a)
+/* ---- gray of packed RGB in bytes: sixteen pixels of a thread come and go as whole words */
+
+enum { GRAY_V = 16, GRAY_THREADS = 128 };
+
+struct gray_args {
+    color_args a;
+    int first;      /* of the first thread's pixels, a multiple of GRAY_V */
+    unsigned tiles; /* blocks in a row */
+};
+
+/* A byte of a word: what has 2^23 in front of it is that much too large. large: its bits, which an
+ * instruction with two numbers that the compiler knows has no room for. */
+static __device__ __forceinline__ float byte_of(const unsigned *words, int i, unsigned large)
+{
+    return __uint_as_float(__byte_perm(words[i / 4], large, 0x7650 | i % 4)) - 8388608.f;
+}
+
+/* As tamis_sample<uint8_t>::of(), in the last byte of the number of 3 * 2^22 and it. */
+static __device__ __forceinline__ unsigned level_of(float v)
+{
+    return __float_as_uint(fminf(fmaxf(v, 0.f), 255.f) + 12582912.f);
+}
+
+__global__ void __launch_bounds__(GRAY_THREADS)
+    gray_of_bytes(const __grid_constant__ gray_args g, unsigned large)
+{
+    const tamis_pixelwise &p = g.a.p;
+    unsigned row = blockIdx.x / g.tiles, tile = blockIdx.x - row * g.tiles;
+    int x = g.first + (int)(tile * GRAY_THREADS + threadIdx.x) * GRAY_V, y = p.y + (int)row;
+    int from = max(p.x - x, 0), to = min(p.x + p.w - x, (int)GRAY_V);
+    const char *at = p.src.row(0, y) + (int64_t)x * 3;
+    char *out = p.dst.row(0, y) + x;
+    if (from >= to)
+        return;
+    if (from > 0 || to < GRAY_V) {
+        for (int i = from; i < to; i++) {
+            const uint8_t *v = (const uint8_t *)at + 3 * i;
+            const float in[3] = {(float)v[0], (float)v[1], (float)v[2]};
+            out[i] = (char)tamis_sample<uint8_t>::of(mix<3>(g.a.k, 0, in));
+        }
+        return;
+    }
+    unsigned words[3 * GRAY_V / 4], levels[GRAY_V / 4];
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+        uint4 q = ((const uint4 *)(const void *)at)[k];
+        words[4 * k] = q.x;
+        words[4 * k + 1] = q.y;
+        words[4 * k + 2] = q.z;
+        words[4 * k + 3] = q.w;
+    }
+#pragma unroll
+    for (int k = 0; k < GRAY_V / 4; k++) {
+        unsigned v[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const int first = 3 * (4 * k + i);
+            const float in[3] = {byte_of(words, first, large), byte_of(words, first + 1, large),
+                                 byte_of(words, first + 2, large)};
+            v[i] = level_of(mix<3>(g.a.k, 0, in));
+        }
+        levels[k] =
+            __byte_perm(__byte_perm(v[0], v[1], 0x0040), __byte_perm(v[2], v[3], 0x0040), 0x5410);
+    }
+    *(uint4 *)(void *)out = make_uint4(levels[0], levels[1], levels[2], levels[3]);
+}
+
+template <typename T>
+__global__ void __launch_bounds__(THREADS) copy_pixels(const __grid_constant__ color_args a)
 {
     tamis_run r = tamis_run_of(a.p);
     T v[TAMIS_MAX_CHANNELS][TAMIS_RUN];
@@ -276,12 +344,31 @@ static tamis_status launch_copy(const tamis_gpu_work *w, const tamis_node *node,
     return tamis_cuda_launched("color", fault);
 }
 
+static bool is_gray_of_bytes(const tamis_gpu_work *w, const color_args &a, tamis_type type)
+{
+    return type == TAMIS_U8 && a.k.inputs == 3 && a.k.outputs == 1 && w->src_pitch == 3 &&
+           w->dst_pitch == 1 && w->aligned >= GRAY_V;
+}
+
+static tamis_status launch_gray(const tamis_gpu_work *w, const color_args &a,
+                                tamis_gpu_fault *fault)
+{
+    gray_args g = {a, w->part.x / GRAY_V * GRAY_V, 0};
+    int64_t width = (int64_t)w->part.x + w->part.w - g.first;
+    g.tiles = (unsigned)tamis_tiles(width, GRAY_V * GRAY_THREADS);
+    TAMIS_LAUNCH(gray_of_bytes, tamis_grid(w, g.tiles, w->part.h, 1), GRAY_THREADS, 0, w->stream, g,
+                 0x4b000000u);
+    return tamis_cuda_launched("color", fault);
+}
+
 template <typename T>
 static tamis_status launch_matrix(const tamis_gpu_work *w, const tamis_node *node, const void *,
                                   tamis_gpu_fault *fault)
 {
     dim3 grid(1, 1, 1), block(TAMIS_RUNS_X, TAMIS_RUNS_Y, 1);
     color_args a = make_args<T>(w, node, &grid);
+    if (is_gray_of_bytes(w, a, tamis_sample<T>::type))
+        return launch_gray(w, a, fault);
     auto kernel = a.k.inputs == 1    ? map_pixels<T, affine<1, 3>>
                   : a.k.outputs == 1 ? map_pixels<T, affine<3, 1>>
                                      : map_pixels<T, affine<3, 3>>;
