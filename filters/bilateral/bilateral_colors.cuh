@@ -262,8 +262,8 @@ __global__ void __launch_bounds__(S::WARPS *WARP, 1) by_colors(const struct colo
     const struct pair_strip strip(a, S::COLUMNS, S::R);
     unsigned *ring = (unsigned *)(shared + threadIdx.x / WARP * S::BYTES);
     int *columns = (int *)(ring + S::RING);
-    /* Words may hold bytes of one pixel more. */
-    bool together = a.packed_in && strip.left >= 0 && strip.left + S::SPAN < a.w;
+    /* Words may hold four bytes more. */
+    bool together = a.packed_in && strip.left >= 0 && strip.left + S::SPAN + 1 < a.w;
     color_carried<S> next = {};
     color_sums<S> s[S::R + 1]; /* of rows y .. y + R */
     strip_columns<S>(a, strip, columns);
