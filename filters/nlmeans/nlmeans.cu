@@ -4,6 +4,7 @@
  * What a block compares lies in shared memory; nothing goes to device memory but the result. No
  * result depends on where a part begins: integers are exact, and sums of floats are added in an
  * order that follows from the place in the image alone. */
+#include "nlmeans_bytes.cuh"
 #include "nlmeans_left.cuh"
 #include "nlmeans_products.cuh"
 #include "nlmeans_strips.cuh"
@@ -45,48 +46,53 @@ static tamis_status launch_strips(const tamis_gpu_work *w, struct args *a, tamis
     return tamis_cuda_launched("nlmeans", fault);
 }
 
-template <typename P, int TILES, int PITCH>
+template <typename P, int TILES>
 static tamis_status launch_tiles(const tamis_gpu_work *w, const struct args *a, size_t bytes,
                                  size_t most, tamis_gpu_fault *fault)
 {
-    TAMIS_TRY(tamis_cuda_allow_shared(products<P, TILES, PITCH>, most, fault));
+    TAMIS_TRY(tamis_cuda_allow_shared(products<P, TILES>, most, fault));
     int64_t count = tamis_tiles(w->part.h, P::ROWS);
-    TAMIS_LAUNCH((products<P, TILES, PITCH>), tamis_grid(w, a->strips, count, 1), BLOCK, bytes,
+    TAMIS_LAUNCH((products<P, TILES>), tamis_grid(w, a->strips, count, 1), P::BLOCK, bytes,
                  w->stream, *a);
     return tamis_cuda_launched("nlmeans", fault);
-}
-
-/* Bytes of shared memory for a band of so many rows. */
-template <typename P> static size_t band_bytes(const struct args *a, int band)
-{
-    size_t entry = sizeof(int) + P::N * sizeof(uint16_t);
-    return sizeof(unsigned) * (size_t)(band + P::BELOW) * P::N * (size_t)a->tile_pitch +
-           entry * (size_t)band * (size_t)a->search_pitch;
 }
 
 template <typename P>
 static tamis_status launch_products(const tamis_gpu_work *w, struct args *a, tamis_gpu_fault *fault)
 {
-    int rows = (P::ROWS + 2 * a->sy + SEGMENT - 1) / SEGMENT * SEGMENT;
+    int rows = P::ROWS + 2 * a->sy;
     size_t most;
-    a->tiles = (WARP_COLUMNS + 2 * a->sx + TILE - 1) / TILE;
-    a->search_pitch = BLOCK_COLUMNS - WARP_COLUMNS + TILE * a->tiles;
-    /* 16 more than a multiple of 32, so that two rows are in different banks. */
-    a->tile_pitch = (a->search_pitch + P::WIDE + 15) / 32 * 32 + 16;
+    a->tiles = (4 + 2 * a->sx + TILE - 1) / TILE;
+    a->search_pitch = TILE * (P::S + a->tiles);
     TAMIS_TRY(tamis_cuda_shared_limit(&most, fault));
-    for (a->band = rows; a->band > 16 && band_bytes<P>(a, a->band) > most;)
-        a->band -= SEGMENT;
-    size_t bytes = band_bytes<P>(a, a->band);
+    a->band = (rows + P::SEGMENT - 1) / P::SEGMENT * P::SEGMENT;
+    while (a->band >= P::ROWS + P::SEGMENT && space<P>::bytes(a->band, a->search_pitch) > most)
+        a->band -= P::SEGMENT;
+    size_t bytes = space<P>::bytes(a->band, a->search_pitch);
     if (bytes > most)
         return launch_left(w, a, fault);
     /* Where sums are grouped must not depend on where the part begins. */
-    a->first = w->part.x - w->part.x % WARP_COLUMNS;
-    a->strips = tamis_tiles(w->part.x - a->first + w->part.w, BLOCK_COLUMNS);
-    /* Constants for searches of 17 to 21 and of 5 in patches of 9, if not by all means of 3. */
-    enum { TILES = P::N > 1 ? 0 : P::R == 4 ? 1 : 3, PITCH = P::N == 4 ? 0 : P::R == 4 ? 48 : 80 };
-    if (a->tile_pitch == PITCH && (a->tiles == TILES || TILES == 0))
-        return launch_tiles<P, TILES, PITCH>(w, a, bytes, most, fault);
-    return launch_tiles<P, 0, 0>(w, a, bytes, most, fault);
+    a->first = w->part.x - w->part.x % 4;
+    a->strips = tamis_tiles(w->part.x - a->first + w->part.w, P::ACROSS);
+    if (a->tiles == 3) /* search windows of 15 to 21 */
+        return launch_tiles<P, 3>(w, a, bytes, most, fault);
+    return launch_tiles<P, 0>(w, a, bytes, most, fault);
+}
+
+template <typename P>
+static tamis_status launch_bytes(const tamis_gpu_work *w, struct args *a, tamis_gpu_fault *fault)
+{
+    int rows = P::ROWS + 2 * (a->sy + P::R);
+    int own = P::ALONE ? 0 : (P::ROWS + 2 * P::R) * P::OWN_PITCH;
+    size_t bytes = sizeof(unsigned) * (size_t)(rows * P::LINE + own), most;
+    TAMIS_TRY(tamis_cuda_shared_limit(&most, fault));
+    TAMIS_TRY(tamis_cuda_allow_shared(compare_bytes<P>, most, fault));
+    a->first = w->part.x - w->part.x % 4;
+    a->strips = tamis_tiles(w->part.x - a->first + w->part.w, BYTES_COLUMNS);
+    int64_t count = tamis_tiles(w->part.h, P::ROWS);
+    TAMIS_LAUNCH(compare_bytes<P>, tamis_grid(w, a->strips, count, 1), BYTES_THREADS, bytes,
+                 w->stream, *a);
+    return tamis_cuda_launched("nlmeans", fault);
 }
 
 template <int R>
@@ -94,6 +100,9 @@ static tamis_status launch_near(const tamis_gpu_work *w, struct args *a, tamis_g
 {
     /* Products drop the last bit of patches' lengths. */
     if (a->type == TAMIS_U8 && !a->luma && a->scale <= 1.f / 16) {
+        if (a->planes == 1 && max(a->sx, a->sy) <= BYTES_SEARCH && a->bias == 0)
+            return a->frames > 1 ? launch_bytes<near<R, false>>(w, a, fault)
+                                 : launch_bytes<near<R, true>>(w, a, fault);
         if (a->planes == 1)
             return launch_products<patches<R, 1, 4>>(w, a, fault);
         if constexpr (R <= 3) {

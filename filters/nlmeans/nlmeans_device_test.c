@@ -17,6 +17,12 @@ int main(void)
         {"nlmeans=h=120:patch=7:search=13", TAMIS_U8, 4, 11, 10, 1},
         {"nlmeans=h=0.5:patch=7:search=7", TAMIS_U8, 1, 35, 9, 1},
         {"nlmeans=h=20:patch=7:search=21", TAMIS_U8, 1, 96, 50, 1},
+        {"nlmeans=h=15:patch=7:search=13:frames=1", TAMIS_U8, 1, 37, 34, 1},
+        {"nlmeans=h=30:patch=7:search=21:sigma=30", TAMIS_U8, 1, 37, 21, 1},
+        {"nlmeans=h=20:patch=3:search=5", TAMIS_U8, 1, 260, 70, 1},
+        {"nlmeans=h=20:patch=5:search=7:border=reflect", TAMIS_U8, 1, 141, 21, 1},
+        {"nlmeans=h=20:patch=7:search=3x7:frames=1", TAMIS_U8, 1, 133, 20, 1},
+        {"nlmeans=h=20:patch=9:search=7x3:border=constant", TAMIS_U8, 1, 130, 60, 1},
     };
     return test_device_rows(rows, sizeof rows / sizeof rows[0]);
 }

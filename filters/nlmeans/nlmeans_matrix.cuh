@@ -8,15 +8,17 @@
 
 #include "nlmeans_device.cuh"
 
+#define ROOT 0.70703125f /* of 1/2, as a half */
+
 namespace
 {
 
 /* d = c + a b, of signed bytes. A step has 32 of the inner dimension: a has the bytes 4 t .. 4 t +
  * 3 of both rows, then the bytes 16 + 4 t .. of both; b those of its column. d and c have columns 2
  * t and 2 t + 1 of row g, then of row g + 8. */
-template <int STEPS>
+template <int STEPS, int COUNT>
 static __device__ __forceinline__ void multiply_bytes(int (&d)[4], const unsigned (&a)[STEPS][4],
-                                                      const unsigned (&b)[STEPS][2],
+                                                      const unsigned (&b)[COUNT][2],
                                                       const int (&c)[4])
 {
 #ifdef TAMIS_EMULATE
@@ -44,18 +46,28 @@ static __device__ __forceinline__ void multiply_bytes(int (&d)[4], const unsigne
 #endif
 }
 
-/* d += a b, of halves, two in each word: a has columns 2 t and 2 t + 1 of row g, then of row g + 8;
- * b rows 2 t and 2 t + 1 of column g. */
-static __device__ __forceinline__ void add_product(float (&d)[4], const unsigned (&a)[2],
-                                                   unsigned b)
+/* d += a b, of halves, two in each word: a has columns 2 t and 2 t + 1 of row g, then of row g + 8,
+ * then columns 2 t + 8 and 2 t + 9 of both; b rows 2 t and 2 t + 1 of column g, then 2 t + 8 and 2
+ * t
+ * + 9. */
+static __device__ __forceinline__ void add_product(float (&d)[4], const unsigned (&a)[4],
+                                                   const unsigned (&b)[2])
 {
 #ifdef TAMIS_EMULATE
-    emulate_multiply_f16(d, a, b);
-#else
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
-        "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+    for (int i = 0; i < 2; i++)
+        emulate_multiply_f16(d, a + 2 * i, b[i]);
+#elif __CUDA_ARCH__ >= 800
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(b));
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+            "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+            : "r"(a[2 * i]), "r"(a[2 * i + 1]), "r"(b[i]));
 #endif
 }
 
@@ -76,18 +88,6 @@ static __device__ __forceinline__ unsigned halves(float first, float second)
 #else
     __half2 both = __floats2half2_rn(first, second);
     return *(unsigned *)&both;
-#endif
-}
-
-/* No more than 1, of two halves that are not negative. */
-static __device__ __forceinline__ unsigned at_most_one(unsigned pair)
-{
-#if !defined(TAMIS_EMULATE) && __CUDA_ARCH__ >= 800
-    unsigned least;
-    asm("min.f16x2 %0, %1, %2;" : "=r"(least) : "r"(pair), "r"(0x3C003C00));
-    return least;
-#else
-    return __vminu2(pair, 0x3C003C00); /* as their bits have the same order */
 #endif
 }
 

@@ -1,285 +1,176 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel of non-local means for small patches of 8 bit, on tensor cores.
  *
- * The distance of two patches is |p|^2 + |q|^2 - 2 p q. A warp has four columns of pixels; the
- * patches of four rows of them make a matrix of 16 rows, the patches of eight pixels beside each
- * other, somewhere in the search window, one of 8 columns: two to eight instructions make the 128
- * products. Weights are made in the registers where the products are, and are themselves an operand
- * of a product: with a column of ones, which gives their sum, and columns of the pixels' values.
+ * The distance of two patches is |p|^2 + |q|^2 - 2 p q. The patches of four rows and columns of
+ * pixels make a matrix of 16 rows, a set, and the patches of eight pixels beside each other,
+ * somewhere in the search window, one of 8 columns: one to eight instructions make the 128
+ * products. A warp has S sets, each eight columns from the next, so that what it loads for one
+ * serves the others. Weights are made in the registers where the products are, and are themselves
+ * an operand of a product: with a column of ones, which gives their sum, and columns of the pixels'
+ * values. See nlmeans_entries.cuh for what they are made from, and how.
  *
  * Samples are signed here, less 128, as bytes and as results of products are, and as patches are
  * then shorter. */
 #ifndef TAMIS_NLMEANS_PRODUCTS_CUH
 #define TAMIS_NLMEANS_PRODUCTS_CUH
 
-#include "nlmeans_matrix.cuh"
+#include "nlmeans_entries.cuh"
 
 namespace
 {
-
-enum {
-    WARPS = 8,
-    BLOCK = 32 * WARPS,
-    WARP_COLUMNS = 4,
-    BLOCK_COLUMNS = WARP_COLUMNS * WARPS,
-    TILE = 8,               /* columns of the search window that are a matrix */
-    SEGMENT = 8,            /* rows whose norms a thread makes one from the other */
-    TILE_BITS = 0x4B600000, /* 1.75 * 2^23 as a float */
-    NEVER = (int)0xFE000000 /* so far below 0 as a float that nothing has weight */
-};
-#define TILE_FLOAT 14680064.f
-
-/* Patches of N planes and radius R; a warp has S times four rows. What goes into a product is
- * words of four bytes side by side, four words, one of each t, in a chunk. */
-template <int R_, int N_, int S_> struct patches {
-    enum {
-        R = R_,
-        N = N_,
-        S = S_,
-        ROWS = 4 * S,
-        CHUNKS = R == 1   ? 1
-                 : R == 4 ? 8
-                          : R + 1, /* of a plane */
-        STEPS = (N * CHUNKS + 1) / 2,
-        BELOW = R == 4 ? 11 : 2 * R + 1, /* rows that words come from, beside the first */
-        WIDE = R == 1   ? 4
-               : R == 4 ? 12
-                        : 8 /* likewise columns */
-    };
-
-    /* Chunks have two rows of eight bytes; with R = 1 three rows of four, with R = 4 the last ones
-     * four rows of the ninth byte. */
-    static __device__ __forceinline__ bool is_column(int i)
-    {
-        return R == 1 || (R == 4 && i >= 5);
-    }
-    /* Where the word of chunk i of a plane is: from the place of the thread's first one of its
-     * kind on. */
-    static __device__ __forceinline__ int row(int i)
-    {
-        return is_column(i) ? R == 1 ? 0 : 4 * (i - 5) : 2 * i;
-    }
-    /* The bytes of a word that belong to the patch. */
-    static __device__ __forceinline__ unsigned mask(int i, int t)
-    {
-        int y = row(i) + (is_column(i) ? t : t / 2);
-        int x = is_column(i) ? R == 1 ? 0 : 8 : t % 2 * 4, count = min(2 * R + 1 - x, 4);
-        return y > 2 * R ? 0 : count == 4 ? 0xffffffff : (1u << 8 * count) - 1;
-    }
-};
-
-/* Where a thread reads words of the patch whose first byte is at a place of the tile. */
-template <typename P> struct words {
-    const unsigned *pairs, *column;
-
-    __device__ __forceinline__ words(const unsigned *place, int t, int line)
-        : pairs(place + t / 2 * line + t % 2 * 4), column(place + t * line + (P::R == 4 ? 8 : 0))
-    {
-    }
-    __device__ __forceinline__ unsigned at(int chunk, int pitch, int line, int ahead) const
-    {
-        int plane = chunk / P::CHUNKS, i = chunk % P::CHUNKS;
-        return (P::is_column(i) ? column : pairs)[plane * pitch + P::row(i) * line + ahead];
-    }
-};
-
-/* ---- the tile: rows of planes, in each word four samples side by side. Then for each pixel of the
- * search windows what its patch brings into products, and its values as halves. */
-
-template <typename P>
-static __device__ __forceinline__ void stage_words(const struct args &a, const struct picture &f,
-                                                   int x0, int y0, int columns, int rows,
-                                                   unsigned *tile, int pitch)
-{
-    struct bounds b = needed(a);
-    int units = (columns + 3) / 4;
-    bool inside = x0 >= max(b.x0, 0) && x0 + 4 * units + 3 <= min(b.x1, a.w) &&
-                  y0 >= max(b.y0, 0) && y0 + rows <= min(b.y1, a.h);
-    for (int i = threadIdx.x / 16; i < rows * P::N; i += BLOCK / 16) {
-        int y = y0 + i / P::N, c = i % P::N;
-        const char *row = row_of(a, f, c, y);
-        for (int u = threadIdx.x % 16; u < units; u += 16) {
-            int x = x0 + 4 * u;
-            unsigned v[7];
-            if (inside) {
-                const uint8_t *from = (const uint8_t *)row + (int64_t)x * a.pitch;
-#pragma unroll
-                for (int k = 0; k < 7; k++)
-                    v[k] = from[k * a.pitch];
-            } else {
-#pragma unroll
-                for (int k = 0; k < 7; k++)
-                    v[k] = (unsigned)needed_sample(a, f, b, c, x + k, y);
-            }
-            uint4 q;
-            q.x = (v[0] | v[1] << 8 | v[2] << 16 | v[3] << 24) ^ 0x80808080;
-            q.y = q.x >> 8 | (v[4] ^ 0x80) << 24;
-            q.z = q.y >> 8 | (v[5] ^ 0x80) << 24;
-            q.w = q.z >> 8 | (v[6] ^ 0x80) << 24;
-            *(uint4 *)(tile + i * pitch + 4 * u) = q;
-        }
-    }
-}
-
-/* The sum of squares in a row of a patch. */
-template <typename P>
-static __device__ __forceinline__ int row_square(const unsigned *row, int pitch)
-{
-    int sum = 0;
-#pragma unroll
-    for (int c = 0; c < P::N; c++)
-#pragma unroll
-        for (int i = 0; 4 * i <= 2 * P::R; i++) {
-            unsigned v = row[c * pitch + 4 * i];
-            int left = 2 * P::R + 1 - 4 * i;
-            sum = __dp4a((int)(left < 4 ? v & ((1u << 8 * (left & 3)) - 1) : v), (int)v, sum);
-        }
-    return sum;
-}
-
-template <typename P>
-static __device__ __forceinline__ void make_norms(const struct args &a, const unsigned *tile,
-                                                  int pitch, int *norms, uint16_t *values)
-{
-    const int line = P::N * pitch, width = a.search_pitch;
-    for (int u = threadIdx.x; u < width * (a.band / SEGMENT); u += BLOCK) {
-        int x = u % width, y = u / width * SEGMENT, sum = 0, square[SEGMENT + 2 * P::R];
-        const unsigned *row = tile + y * line + x;
-#pragma unroll
-        for (int i = 0; i < SEGMENT + 2 * P::R; i++) {
-            square[i] = row_square<P>(row + i * line, pitch);
-            sum += square[i];
-            if (i < 2 * P::R)
-                continue;
-            int j = i - 2 * P::R;
-            norms[(y + j) * width + x] = TILE_BITS - (sum >> 1);
-            sum -= square[j];
-#pragma unroll
-            for (int c = 0; c < P::N; c++)
-                values[((y + j) * P::N + c) * width + x] =
-                    half_bits((int8_t)row[(j + P::R) * line + c * pitch + P::R]);
-        }
-    }
-}
 
 /* ---- a warp's pixels */
 
 template <typename P> struct pixels {
     unsigned patch[P::S][P::STEPS][4];
-    float addend[P::S][2]; /* of exponents, for rows g and g + 8 of the matrix */
-    float sum[P::S][4];    /* column 0: weights, then the values times weights */
+    int start[P::S][4]; /* of products: two each for rows g and g + 8 of the matrix */
+    float sum[P::S][4]; /* column 0: weights, then the values times weights */
 
-    /* place: the first pixel's patch in the tile. */
-    __device__ __forceinline__ void begin(const struct args &a, const unsigned *place, int pitch)
+    /* place: the entry of the first pixel's patch. */
+    __device__ __forceinline__ void begin(const uint4 *place, int width, int columns)
     {
-        int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, line = P::N * pitch;
+        int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
 #pragma unroll
         for (int s = 0; s < P::S; s++)
 #pragma unroll
             for (int h = 0; h < 2; h++) {
-                words<P> own(place + (4 * s + 2 * h + g / 4) * line + g % 4, t, line);
+                const uint4 *own = place + (2 * h + g / 4) * P::N * width + 8 * s + g % 4;
                 int norm = 0;
 #pragma unroll
                 for (int i = 0; i < 2 * P::STEPS; i++) {
                     unsigned v = 0;
                     if (i < P::N * P::CHUNKS)
-                        v = own.at(i, pitch, line, 0) & P::mask(i % P::CHUNKS, t);
+                        v = ((const unsigned *)(own + P::offset(i, width, columns)))[t] &
+                            P::mask(i % P::CHUNKS, t);
                     norm = __dp4a((int)v, (int)v, norm);
                     patch[s][i / 2][i % 2 * 2 + h] = v;
                 }
                 norm += __shfl_xor_sync(0xffffffff, norm, 1);
                 norm += __shfl_xor_sync(0xffffffff, norm, 2);
-                addend[s][h] = fmaf((float)norm, -a.scale, fmaf(-2 * TILE_FLOAT, a.scale, a.bias));
+                start[s][2 * h] = start[s][2 * h + 1] = TILE_BITS - (norm >> 1);
                 sum[s][2 * h] = sum[s][2 * h + 1] = 0;
             }
     }
 };
 
-/* Some tiles of a row of the search windows, as operands. */
-template <typename P, int TILES> struct operands {
-    unsigned patch[TILES][P::STEPS][2], value[TILES];
-    int start[TILES][4];
+/* A tile of a row of the search windows, as operands. */
+template <typename P> struct operands {
+    unsigned patch[2 * P::QUADS][2], value[2];
+    float addend[2]; /* of exponents */
 };
 
-/* Weights of the pixels' set s. CLIPPED: some or all of its rows do not have this row in their
- * windows; row is this one's distance from the first one that the set's first row has. */
-template <typename P, int TILES, bool CLIPPED>
-static __device__ __forceinline__ void add_weights(const struct args &a, struct pixels<P> &p, int s,
-                                                   const struct operands<P, TILES> &q, int row)
+/* Weights of the pixels' set s. */
+template <typename P>
+static __device__ __forceinline__ void add_weights(struct pixels<P> &p, int s,
+                                                   const struct operands<P> &q, float scale,
+                                                   const struct choice (&choice)[2])
 {
-    float addend[2], scale = 2 * a.scale;
+    int d[4];
+    unsigned weights[4];
+    multiply_bytes<P::STEPS>(d, p.patch[s], q.patch, p.start[s]);
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-        int from = row - 2 * h - (int)threadIdx.x % 32 / 16;
-        bool has = !CLIPPED || (unsigned)from <= (unsigned)(2 * a.sy);
-        addend[h] = has ? p.addend[s][h] : -INFINITY;
+        float y0 = fmaf(__int_as_float(d[2 * h]), scale, q.addend[0]);
+        float y1 = fmaf(__int_as_float(d[2 * h + 1]), scale, q.addend[1]);
+        weights[h] = choice[h].weights(y0, y1);
+        weights[2 + h] = weights[h] + choice[h].step;
     }
+    add_product(p.sum[s], weights, q.value);
+}
+
+/* ---- walking through the search windows */
+
+/* Where the warp reads. */
+template <typename P> struct places {
+    const uint4 *entry;
+    int offset[P::QUADS];
+    const float *norm;
+    const uint2 *value;
+    int line, width, value_line;
+
+    __device__ __forceinline__ void load(struct operands<P> &q, int ahead, int columns) const
+    {
+        P::load(q.patch, entry + ahead, offset, width, columns);
+        float2 addend = *(const float2 *)(norm + ahead);
+        uint2 v = value[ahead / 2];
+        q.addend[0] = addend.x;
+        q.addend[1] = addend.y;
+        q.value[0] = v.x;
+        q.value[1] = v.y;
+    }
+    __device__ __forceinline__ void step()
+    {
+        entry += line;
+        norm += width;
+        value += value_line;
+    }
+};
+
+/* One row, which is from - r for the pixels' row r. CLIPPED: not all of them have it. */
+template <typename P, int TILES, bool CLIPPED>
+static __device__ __forceinline__ void add_row(const struct args &a, struct pixels<P> &p,
+                                               const struct places<P> &at, int columns, int from,
+                                               const struct choice *whole)
+{
+    const int tiles = TILES ? TILES : a.tiles;
+    float scale = 2 * a.scale * (1.f / WEIGHT_OCTAVES);
+    int row = from - (int)threadIdx.x % 32 / 16;
+    bool has[2] = {(unsigned)row <= (unsigned)(2 * a.sy),
+                   (unsigned)(row - 2) <= (unsigned)(2 * a.sy)};
+#pragma unroll(TILES ? TILES + P::S : 1)
+    for (int j = 0; j < tiles + P::S - 1; j++) {
+        struct operands<P> q;
+        at.load(q, j * TILE, columns);
 #pragma unroll
-    for (int i = 0; i < TILES; i++) {
-        int d[4];
-        unsigned weights[2] = {0, 0};
-        multiply_bytes<P::STEPS>(d, p.patch[s], q.patch[i], q.start[i]);
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-            if (CLIPPED && (row - 2 * h < 0 || row - 2 * h - 1 > 2 * a.sy))
+        for (int s = 0; s < P::S; s++) {
+            int i = j - s;
+            if (i < 0 || i >= tiles)
                 continue;
-            float w0 = tamis_rough_exp2(fmaf(__int_as_float(d[2 * h]), scale, addend[h]));
-            float w1 = tamis_rough_exp2(fmaf(__int_as_float(d[2 * h + 1]), scale, addend[h]));
-            weights[h] = at_most_one(halves(w0, w1));
+            struct choice chosen[2];
+#pragma unroll
+            for (int h = 0; h < 2; h++)
+                if (TILES == 0)
+                    chosen[h].choose(a, i, row - 2 * h);
+                else
+                    chosen[h] = CLIPPED && !has[h] ? choice::none() : whole[i];
+            add_weights<P>(p, s, q, scale, chosen);
         }
-        add_product(p.sum[s], weights, q.value[i]);
     }
 }
 
-/* Rows first .. end - 1 of the search windows, which the tile has. */
-template <typename P, int TILES, int PITCH>
-static __device__ __forceinline__ void
-walk_search(const struct args &a, struct pixels<P> &p, int sets, int first, int end,
-            const unsigned *tile, const int *norms, const uint16_t *values)
+/* Rows first .. end - 1 of the block's, which are in shared memory. */
+template <typename P, int TILES>
+static __device__ __forceinline__ void walk_search(const struct args &a, struct pixels<P> &p,
+                                                   const struct space<P> &m, int first, int end)
 {
-    enum { COUNT = TILES ? TILES : 1 };
-    const int pitch = PITCH ? PITCH : a.tile_pitch, line = P::N * pitch, width = a.search_pitch;
-    const int tiles = TILES ? TILES : a.tiles;
     int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    int column = (int)threadIdx.x / 32 * WARP_COLUMNS;
-    unsigned mine = g >= 1 && g <= P::N ? 0xffffffff : 0, ones = g == 0 ? 0x3C003C00 : 0;
-    words<P> patch(tile + column + g, t, line);
-    const int *norm = norms + column + 2 * t;
-    const uint16_t *value = values + (mine ? g - 1 : 0) * width + column + 2 * t;
-    for (int row = first; row < end; row++) {
-        for (int at = 0; at < tiles; at += COUNT) {
-            struct operands<P, COUNT> q;
+    int column = P::column(), above = P::row();
+    int begin = max(first, above), past = min(end, above + 2 * a.sy + 4), skip = begin - first;
+    struct choice whole[TILES ? TILES : 1];
 #pragma unroll
-            for (int i = 0; i < COUNT; i++) {
-                int ahead = (at + i) * TILE;
+    for (int i = 0; i < TILES; i++)
+        whole[i].choose(a, i, 0);
+    struct places<P> at;
+    at.width = m.width;
+    at.line = P::N * m.width;
+    at.entry = m.entries + skip * at.line + column;
+    at.norm = m.norms + skip * m.width + column + 2 * t;
+    /* Lanes of columns that nothing is summed in have zeros, those of the first one ones. */
+    bool mine = g >= 1 && g <= P::N;
+    at.value_line = mine ? at.line / 2 : 0;
+    at.value = (mine ? m.values + (skip * P::N + g - 1) * (m.width / 2)
+                     : m.constants + (g == 0 ? 0 : m.width / 2)) +
+               column / 2 + t;
 #pragma unroll
-                for (int k = 0; k < 2 * P::STEPS; k++)
-                    q.patch[i][k / 2][k % 2] =
-                        k < P::N * P::CHUNKS ? patch.at(k, pitch, line, ahead) : 0;
-                q.value[i] = (*(const unsigned *)(value + ahead) & mine) | ones;
-                int2 start = *(const int2 *)(norm + ahead);
-                /* From column g % 4 of the pixels. */
-                int x = ahead + 2 * t - g % 4;
-                q.start[i][0] = (unsigned)x <= (unsigned)(2 * a.sx) ? start.x : NEVER;
-                q.start[i][1] = (unsigned)(x + 1) <= (unsigned)(2 * a.sx) ? start.y : NEVER;
-                q.start[i][2] = q.start[i][0];
-                q.start[i][3] = q.start[i][1];
-            }
-#pragma unroll
-            for (int s = 0; s < P::S; s++) {
-                int from = row - 4 * s;
-                if (s >= sets || from < 0 || from - 3 > 2 * a.sy)
-                    continue;
-                if (from < 3 || from > 2 * a.sy)
-                    add_weights<P, COUNT, true>(a, p, s, q, from);
-                else
-                    add_weights<P, COUNT, false>(a, p, s, q, from);
-            }
-        }
-        patch.pairs += line;
-        patch.column += line;
-        norm += width;
-        value += P::N * width;
+    for (int k = 0; k < P::QUADS; k++)
+        at.offset[k] = P::lane_offset(k, m.width, m.columns);
+    for (int row = begin; row < past; row++) {
+        int from = row - above;
+        if (from < 3 || from > 2 * a.sy)
+            add_row<P, TILES, true>(a, p, at, m.columns, from, whole);
+        else
+            add_row<P, TILES, false>(a, p, at, m.columns, from, whole);
+        at.step();
     }
 }
 
@@ -287,19 +178,20 @@ template <typename P>
 static __device__ __forceinline__ void finish_pixels(const struct args &a,
                                                      const struct pixels<P> &p, int x0, int y0)
 {
-    int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, x = x0 + g % 4;
+    int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
 #pragma unroll
     for (int s = 0; s < P::S; s++)
 #pragma unroll
         for (int h = 0; h < 2; h++) {
-            int y = y0 + 4 * s + 2 * h + g / 4;
+            int x = x0 + 8 * s + g % 4, y = y0 + 2 * h + g / 4;
             float weight = __shfl_sync(0xffffffff, p.sum[s][2 * h], lane & ~3);
+            float share = tamis_rough_reciprocal(weight);
             if (x < a.out.x || x >= a.out.x + a.out.w || y >= a.out.y + a.out.h)
                 continue;
 #pragma unroll
-            for (int k = 0; k < 2; k++) {
+            for (int k = P::N == 1; k < 2; k++) {
                 int c = 2 * t + k - 1;
-                float v = __fadd_rn(__fdiv_rn(p.sum[s][2 * h + k], weight), 128);
+                float v = fmaf(p.sum[s][2 * h + k], share, 128);
                 if (c >= 0 && c < P::N)
                     tamis_row<uint8_t>(a.out, c, y)[(int64_t)x * a.out.pitch] =
                         tamis_sample<uint8_t>::of(v);
@@ -307,42 +199,36 @@ static __device__ __forceinline__ void finish_pixels(const struct args &a,
         }
 }
 
-/* TILES, PITCH: of search windows of common widths, else 0. */
-template <typename P, int TILES, int PITCH>
-__global__ void __launch_bounds__(BLOCK, 2) products(const struct args a)
+/* TILES: of search windows of a common width, else 0. */
+template <typename P, int TILES>
+__global__ void __launch_bounds__(P::BLOCK, 2) products(const struct args a)
 {
     TAMIS_SHARED_BYTES(shared);
-    const int pitch = PITCH ? PITCH : a.tile_pitch, line = P::N * pitch;
-    const int columns = BLOCK_COLUMNS + 2 * (a.sx + P::R), rows = P::ROWS + 2 * a.sy;
-    unsigned *tile = (unsigned *)shared;
-    int *norms = (int *)(tile + (a.band + P::BELOW) * line);
-    uint16_t *values = (uint16_t *)(norms + a.band * a.search_pitch);
-    int x0 = a.first + (int)(blockIdx.x % a.strips) * BLOCK_COLUMNS;
+    struct space<P> m(a, shared, TILES ? TILE * (P::S + TILES) : a.search_pitch);
+    const int rows = P::ROWS + 2 * a.sy;
+    int x0 = a.first + (int)(blockIdx.x % a.strips) * P::ACROSS;
     int y0 = a.out.y + (int)(blockIdx.x / a.strips) * P::ROWS;
     int left = x0 + a.shift_x - a.sx - P::R, top = y0 + a.shift_y - a.sy - P::R;
-    int column = (int)threadIdx.x / 32 * WARP_COLUMNS;
-    int sets = (a.out.y + a.out.h - y0 + 3) / 4;
+    int own = P::row() * P::N * m.width + P::column() + a.sx;
     struct pixels<P> p;
     bool whole = a.band >= rows;
+    m.fill_constants();
     if (!whole) {
-        stage_words<P>(a, a.frame[0], left, top + a.sy, columns, P::ROWS + 2 * P::R, tile, pitch);
+        m.fill(a, a.frame[0], left, top + a.sy, P::ROWS);
         __syncthreads();
-        p.begin(a, tile + column + a.sx, pitch);
+        p.begin(m.entries + own, m.width, m.columns);
     }
     for (int f = 0; f < a.frames; f++)
         for (int first = 0; first < rows; first += a.band) {
             int end = min(first + a.band, rows);
             __syncthreads();
-            stage_words<P>(a, a.frame[f], left, top + first, columns, end - first + 2 * P::R, tile,
-                           pitch);
+            m.fill(a, a.frame[f], left, top + first, end - first);
             __syncthreads();
             if (whole && f == 0)
-                p.begin(a, tile + a.sy * line + column + a.sx, pitch);
-            make_norms<P>(a, tile, pitch, norms, values);
-            __syncthreads();
-            walk_search<P, TILES, PITCH>(a, p, sets, first, end, tile, norms, values);
+                p.begin(m.entries + own + a.sy * P::N * m.width, m.width, m.columns);
+            walk_search<P, TILES>(a, p, m, first, end);
         }
-    finish_pixels<P>(a, p, x0 + column, y0);
+    finish_pixels<P>(a, p, x0 + P::column(), y0 + P::row());
 }
 
 } // namespace
