@@ -28,7 +28,8 @@ failed=0
 "$tamis" verify --device cuda >"$out/verify.txt" 2>&1 || { failed=1; echo "verify: FAILED"; }
 tail -n 3 "$out/verify.txt"
 
-# ---- a photo: a chain, and by how many levels its files may differ (0: not in a byte)
+# ---- a photo: a chain, and by how many levels its files may differ (0: not in a byte; what follows
+# non-local means multiplies its one level)
 
 photo=$work/photo.pnm
 "$tamis" run '' demo/portrait.png -o "$photo" 2>/dev/null ||
@@ -57,17 +58,17 @@ done >"$out/files.txt" <<'CHAINS'
 1 nlmeans=h=10
 0 sharpen
 0 unsharp=sigma=1
-0 laplacian
+0 laplacian=type=same
 0 sobel
 0 prewitt
-0 scharr=output=dx
+0 scharr=output=dx:type=same
 0 canny=low=40:high=90
 0 convolve=kernel=1,4,7,4,1;4,16,26,16,4;7,26,41,26,7;4,16,26,16,4;1,4,7,4,1
 0 rotate=angle=12.5
 0 resize=scale=0.5
 0 resize=size=900x700:interp=lanczos3
-0 gray
-1 nlmeans=h=6:search=5:patch=3,unsharp,gaussian,sobel
+0 color=to=gray
+8 nlmeans=h=6:search=5:patch=3,unsharp,gaussian,sobel
 CHAINS
 cat "$out/files.txt"
 

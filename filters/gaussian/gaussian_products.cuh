@@ -226,6 +226,8 @@ static bool launch_products(const tamis_gpu_work *w, const gaussian_products_tap
 {
     if (t.groups == 0 || !tamis_products_fit(w, t.window))
         return false;
+    if (t.params.end.sharpens && w->shift_x * w->step % 4 != 0) /* the samples under results */
+        return false;
     *status = t.params.end.sharpens ? launch_products_of<true>(w, t, fault)
                                     : launch_products_of<false>(w, t, fault);
     return true;
