@@ -5,6 +5,7 @@
 #define TAMIS_BOX_PRODUCTS_CUH
 
 #include "box_parts.cuh"
+#include "box_rows.cuh"
 #include "products.cuh"
 
 struct box_products_params {
@@ -141,7 +142,8 @@ static void fill_box_across(const struct box_coef *c, int step, int lead, int bl
     }
 }
 
-/* The tables; plan->groups stays 0 where windows are too large. a: says how to divide. */
+/* The tables; plan->groups stays 0 where windows are too large, and where box_rows.cuh is faster.
+ * a: says how to divide. */
 static tamis_status fill_box_products(tamis_gpu_prep *prep, const struct box_coef *c,
                                       const box_args<uint8_t> &a, box_products_plan *plan)
 {
@@ -153,7 +155,7 @@ static tamis_status fill_box_products(tamis_gpu_prep *prep, const struct box_coe
     int64_t lead = node->border == TAMIS_BORDER_VALID ? before : (before + 3) / 4 * 4;
     int64_t blocks = tamis_tiles(lead + TAMIS_PRODUCTS_BLOCK + behind, TAMIS_PRODUCTS_BLOCK);
     int64_t groups = tamis_tiles((int64_t)TAMIS_PRODUCTS_ROWS - 1 + c->h, TAMIS_PRODUCTS_ROWS);
-    if (groups > BOX_GROUPS || blocks > BOX_BLOCKS)
+    if (groups > BOX_GROUPS || blocks > BOX_BLOCKS || has_rows(c, step))
         return TAMIS_OK;
     bool small = groups <= 3 && blocks <= 2, middle = groups <= 5 && blocks <= 3;
     plan->groups = small ? 3 : middle ? 5 : BOX_GROUPS;

@@ -91,7 +91,16 @@ static bool start_rows(const tamis_gpu_work *w, const struct box_coef *c, tamis_
     return true;
 }
 
-/* Launches such a kernel if there is one for the work: windows with their pixel in the middle. */
+/* Whether there is such a kernel for pixels of so many samples: windows with their pixel in the
+ * middle. */
+static bool has_rows(const struct box_coef *c, int step)
+{
+    int radius = c->left, most = step == 1 ? 7 : step == 3 || step == 4 ? 2 : 0;
+    return c->w == c->h && c->w == 2 * radius + 1 && c->top == radius && radius >= 1 &&
+           radius <= most;
+}
+
+/* Launches such a kernel if there is one for the work. */
 static bool launch_rows(const tamis_gpu_work *w, const struct box_coef *c, tamis_gpu_fault *fault,
                         tamis_status *status)
 {
@@ -102,16 +111,10 @@ static bool launch_rows(const tamis_gpu_work *w, const struct box_coef *c, tamis
                                   start_rows<7, 1>};
     static const start color[] = {start_rows<1, 3>, start_rows<2, 3>};
     static const start four[] = {start_rows<1, 4>, start_rows<2, 4>};
-    int radius = c->left;
-    if (c->w != c->h || c->w != 2 * radius + 1 || c->top != radius || radius < 1)
+    if (!has_rows(c, w->step))
         return false;
-    if (w->step == 1 && radius <= 7)
-        return plain[radius - 1](w, c, fault, status);
-    if (w->step == 3 && radius <= 2)
-        return color[radius - 1](w, c, fault, status);
-    if (w->step == 4 && radius <= 2)
-        return four[radius - 1](w, c, fault, status);
-    return false;
+    const start *first = w->step == 1 ? plain : w->step == 3 ? color : four;
+    return first[c->left - 1](w, c, fault, status);
 }
 
 #endif

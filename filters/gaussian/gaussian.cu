@@ -19,7 +19,6 @@ namespace /* other filters have kernels of these names */
 {
 
 enum { THREADS = 128, STRIP = 4 * THREADS, MAX_SIDE = STRIP / 4 };
-enum { PRODUCTS_FROM = 7 }; /* radius from which products are faster than rows */
 
 /* Taps as gaussian_axis has them. */
 struct taps {

@@ -5,6 +5,7 @@
 #define TAMIS_GAUSSIAN_PRODUCTS_CUH
 
 #include "gaussian_kernel.h"
+#include "gaussian_rows.cuh"
 #include "gaussian_sharpen.cuh"
 #include "products.cuh"
 
@@ -182,13 +183,18 @@ static void fill_across(const struct gaussian_axis *axis, int step, int lead, in
 
 enum { PRODUCTS_GROUPS = 5, PRODUCTS_BLOCKS = 3, PRODUCTS_REACH = 32 };
 
-/* The tables; t->groups stays 0 where windows are too large. */
+enum { PRODUCTS_FROM = 7 }; /* radius from which products are faster than rows */
+
+/* The tables; t->groups stays 0 where windows are too large, and where gaussian_rows.cuh is faster.
+ */
 static tamis_status fill_products(tamis_gpu_prep *prep, const struct gaussian_coef *c, int step,
                                   gaussian_products_taps *t)
 {
     unsigned down[PRODUCTS_GROUPS * 4 * 32];
     unsigned across[PRODUCTS_BLOCKS * TAMIS_PRODUCTS_TILES * 32 * 4];
     int reach = c->x.radius * step, larger = reach > c->y.radius ? reach : c->y.radius;
+    if (c->x.radius == c->y.radius && c->x.radius < PRODUCTS_FROM && has_rows(c->x.radius, step))
+        return TAMIS_OK;
     if (larger > PRODUCTS_REACH || products_tap(&c->x, 0) > 0xffff ||
         products_tap(&c->y, 0) > 0xffff)
         return TAMIS_OK;

@@ -142,6 +142,13 @@ template <int RADIUS, int PIXEL, bool SHARPEN> struct gaussian_rows {
     }
 };
 
+/* Whether there is such a kernel for pixels of so many samples. */
+static bool has_rows(int radius, int step)
+{
+    int most = step == 1 ? GAUSSIAN_ROWS_MAX : step == 3 || step == 4 ? 2 : 0;
+    return radius >= 1 && radius <= most;
+}
+
 typedef bool (*gaussian_rows_start)(const tamis_gpu_work *, const gaussian_rows_taps &,
                                     tamis_gpu_fault *, tamis_status *);
 
@@ -167,13 +174,10 @@ static bool launch_rows_of(const tamis_gpu_work *w, int radius, const gaussian_r
                                                 start_rows<2, 3, SHARPEN>};
     static const gaussian_rows_start four[] = {start_rows<1, 4, SHARPEN>,
                                                start_rows<2, 4, SHARPEN>};
-    if (w->step == 1 && radius >= 1 && radius <= 7)
-        return plain[radius - 1](w, t, fault, status);
-    if (w->step == 3 && radius >= 1 && radius <= 2)
-        return color[radius - 1](w, t, fault, status);
-    if (w->step == 4 && radius >= 1 && radius <= 2)
-        return four[radius - 1](w, t, fault, status);
-    return false;
+    if (!has_rows(radius, w->step))
+        return false;
+    const gaussian_rows_start *start = w->step == 1 ? plain : w->step == 3 ? color : four;
+    return start[radius - 1](w, t, fault, status);
 }
 
 /* Launches such a kernel if there is one for the work. */

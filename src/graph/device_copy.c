@@ -37,7 +37,11 @@ tamis_status tamis_priv_held_make(tamis_session *s, tamis_format format, tamis_r
     size_t picture = tamis_priv_size_mul((size_t)row, (size_t)part.h);
     size_t plane = tamis_priv_size_mul(picture, (size_t)count);
     size_t size = tamis_priv_size_mul(plane, (size_t)tamis_priv_plane_count(&format));
-    *out = (tamis_held){.format = format, .next = (int64_t)picture, .count = count, .box = part};
+    *out = (tamis_held){.format = format,
+                        .next = (int64_t)picture,
+                        .count = count,
+                        .box = part,
+                        .there = part};
     TAMIS_TRY(s->device->backend->alloc(s->device->gpu, s->stream, size, &out->block, &s->fault));
     for (int p = 0; p < tamis_priv_plane_count(&format); p++) {
         out->planes.data[p] = (char *)out->block + (size_t)p * plane;
@@ -69,7 +73,8 @@ void tamis_priv_held_drop(tamis_session *s, tamis_held *h)
 
 tamis_held tamis_priv_held_of_image(const tamis_image *image, int32_t x, int32_t y)
 {
-    tamis_held h = {.format = image->format, .count = 1, .box = {x, y, image->w, image->h}};
+    tamis_rect box = {x, y, image->w, image->h};
+    tamis_held h = {.format = image->format, .count = 1, .box = box, .there = box};
     for (int p = 0; p < tamis_image_planes(image); p++) {
         h.planes.data[p] = image->data[p];
         h.planes.stride[p] = image->stride[p];
@@ -127,6 +132,7 @@ tamis_status tamis_priv_held_upload(tamis_session *s, const tamis_image *image, 
     part = tamis_priv_with_slack(part, w, h);
     TAMIS_TRY(tamis_priv_held_make(s, image->format, part, 1, out));
     part = tamis_priv_rect_common(part, window); /* slack may be missing there */
+    out->there = part;
     for (int p = 0; p < tamis_image_planes(image); p++) {
         tamis_priv_held_copy(s, image, p, window.x, window.y, out, part, &copy);
         TAMIS_TRY(s->device->backend->upload(s->device->gpu, s->stream, &copy, &s->fault));

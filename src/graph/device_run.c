@@ -74,6 +74,7 @@ static tamis_status advance(tamis_session *s, int k, struct sequence *q, const t
         }
         if (status == TAMIS_OK)
             status = tamis_priv_device_step(s, k, &q->frame[f], guide, out);
+        out->there = s->parts[k + 1];
     }
     drop_sequence(s, q);
     *q = next;

@@ -16,6 +16,7 @@ typedef struct tamis_held {
     int64_t next;            /* bytes from one picture to the next */
     int32_t count;           /* pictures; 0: there is nothing */
     tamis_rect box;          /* the part */
+    tamis_rect there;        /* what of it has been brought; the rest is slack that nothing uses */
 } tamis_held;
 
 /* A frame in host memory that several runs on a device read. The first of them brings it there. */

@@ -17,7 +17,8 @@ static tamis_status as_wanted(tamis_session *s, const tamis_held *in, tamis_type
     tamis_format format = in->format;
     format.type = type;
     TAMIS_TRY(tamis_priv_held_make(s, format, part, in->count, out));
-    return tamis_priv_held_convert(s, in, out, there, 0,
+    out->there = tamis_priv_rect_common(there, in->there);
+    return tamis_priv_held_convert(s, in, out, out->there, 0,
                                    premultiply ? TAMIS_GPU_ALPHA_MULTIPLY : TAMIS_GPU_ALPHA_KEEP);
 }
 
