@@ -37,11 +37,8 @@ tamis_status tamis_priv_held_make(tamis_session *s, tamis_format format, tamis_r
     size_t picture = tamis_priv_size_mul((size_t)row, (size_t)part.h);
     size_t plane = tamis_priv_size_mul(picture, (size_t)count);
     size_t size = tamis_priv_size_mul(plane, (size_t)tamis_priv_plane_count(&format));
-    *out = (tamis_held){.format = format,
-                        .next = (int64_t)picture,
-                        .count = count,
-                        .box = part,
-                        .there = part};
+    *out = (tamis_held){
+        .format = format, .next = (int64_t)picture, .count = count, .box = part, .there = part};
     TAMIS_TRY(s->device->backend->alloc(s->device->gpu, s->stream, size, &out->block, &s->fault));
     for (int p = 0; p < tamis_priv_plane_count(&format); p++) {
         out->planes.data[p] = (char *)out->block + (size_t)p * plane;
