@@ -156,7 +156,7 @@ static tamis_status launch_levels(const tamis_gpu_work *w, const struct args *a,
     for (int dy = 0; dy <= S::R; dy++)
         for (int dx = 0; dx <= S::R; dx++) {
             float space = dx <= k->half[dy] ? exp2f(bilateral_log2_space(k, dy)[dx]) : 0;
-            unsigned bits = half_bits(space) * 0x10001u;
+            unsigned bits = tamis_half_bits(space) * 0x10001u;
             n.ahead[dy * (NEAR + 1) + dx] = bits;
             n.behind[dy * (NEAR + 1) + dx] = bits | 0x80000000;
         }
@@ -185,11 +185,11 @@ static tamis_status launch_colors(const tamis_gpu_work *w, const struct args *a,
     for (int c = 0; c < 3; c++)
         n.outside[c] = level_of(a->src.outside[c]);
     /* Where the least difference is too much, what binary16 holds is so, too. */
-    n.range = half_bits(-fminf(256 * a->range, 60000)) * 0x10001u;
+    n.range = tamis_half_bits(-fminf(256 * a->range, 60000)) * 0x10001u;
     for (int dy = 0; dy <= S::R; dy++)
         for (int dx = 0; dx <= S::R; dx++) {
             float space = dx <= k->half[dy] ? bilateral_log2_space(k, dy)[dx] : -INFINITY;
-            n.space[dy * (NEAR + 1) + dx] = half_bits(space) * 0x10001u;
+            n.space[dy * (NEAR + 1) + dx] = tamis_half_bits(space) * 0x10001u;
         }
     n.packed_in = is_packed(n.src.data, n.src.stride, n.src.pitch);
     n.packed_out = is_packed(n.out.first, n.out.stride, n.out.pitch) && w->part.x % S::W == 0 &&

@@ -4,28 +4,10 @@
 #define TAMIS_BILATERAL_HALVES_CUH
 
 #include "bilateral_device.cuh"
+#include "halves.cuh"
 
 namespace
 {
-
-static __host__ __device__ __forceinline__ unsigned half_bits(float v)
-{
-#ifdef TAMIS_EMULATE
-    return __float2half_rn(v).bits;
-#else
-    return __half_as_ushort(__float2half_rn(v));
-#endif
-}
-
-static __device__ __forceinline__ unsigned halves_of(float first, float second)
-{
-#ifdef TAMIS_EMULATE
-    return half_bits(first) | half_bits(second) << 16;
-#else
-    __half2 both = __floats2half2_rn(first, second);
-    return *(unsigned *)&both;
-#endif
-}
 
 static __device__ __forceinline__ float half_at(unsigned pair, int i)
 {
@@ -98,13 +80,13 @@ static __device__ __forceinline__ unsigned minus_halves(unsigned a)
 static __device__ __forceinline__ unsigned power_halves(unsigned v)
 {
 #ifdef TAMIS_EMULATE
-    return halves_of(exp2f(half_at(v, 0)), exp2f(half_at(v, 1)));
+    return tamis_halves(exp2f(half_at(v, 0)), exp2f(half_at(v, 1)));
 #elif __CUDA_ARCH__ >= 750
     unsigned r;
     asm("ex2.approx.f16x2 %0, %1;" : "=r"(r) : "r"(v));
     return r;
 #else
-    return halves_of(tamis_rough_exp2(half_at(v, 0)), tamis_rough_exp2(half_at(v, 1)));
+    return tamis_halves(tamis_rough_exp2(half_at(v, 0)), tamis_rough_exp2(half_at(v, 1)));
 #endif
 }
 

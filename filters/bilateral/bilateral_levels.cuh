@@ -166,7 +166,7 @@ static __device__ __forceinline__ void make_levels(float range, unsigned char *s
     for (int i = (int)threadIdx.x; i < LEVEL_TABLE / 16; i += (int)blockDim.x) {
         float d = (float)(i / (WARP / 4) - 255);
         float w = tamis_rough_exp2(__fmul_rn(__fmul_rn(d, -range), d));
-        unsigned both = halves_of(w, __fmul_rn(w, d));
+        unsigned both = tamis_halves(w, __fmul_rn(w, d));
         ((uint4 *)shared)[i] = make_uint4(both, both, both, both);
     }
 }

@@ -158,8 +158,8 @@ template <typename P> struct space {
     __device__ __forceinline__ void fill_constants()
     {
         for (int i = threadIdx.x; i < width; i += P::BLOCK)
-            constants[i] =
-                i < width / 2 ? make_uint2(halves(1, 1), halves(ROOT, ROOT)) : make_uint2(0, 0);
+            constants[i] = i < width / 2 ? make_uint2(tamis_halves(1, 1), tamis_halves(ROOT, ROOT))
+                                         : make_uint2(0, 0);
     }
 
     __device__ __forceinline__ void fill_raw(const struct args &a, const struct picture &f, int x0,
@@ -193,8 +193,8 @@ template <typename P> struct space {
     {
         uint16_t *to = (uint16_t *)(values + place * (width / 2) + x / 2) + x % 2;
         float v = (float)(int8_t)byte;
-        to[0] = (uint16_t)half_bits(v);
-        to[2] = (uint16_t)half_bits(__fmul_rn(v, ROOT));
+        to[0] = (uint16_t)tamis_half_bits(v);
+        to[2] = (uint16_t)tamis_half_bits(__fmul_rn(v, ROOT));
     }
 
     /* Entries, norms and values of a column from row y on. LAST: with the rows that only patches

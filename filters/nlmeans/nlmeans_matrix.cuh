@@ -6,6 +6,7 @@
 #ifndef TAMIS_NLMEANS_MATRIX_CUH
 #define TAMIS_NLMEANS_MATRIX_CUH
 
+#include "halves.cuh"
 #include "nlmeans_device.cuh"
 
 #define ROOT 0.70703125f /* of 1/2, as a half */
@@ -68,26 +69,6 @@ static __device__ __forceinline__ void add_product(float (&d)[4], const unsigned
             "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
             : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
             : "r"(a[2 * i]), "r"(a[2 * i + 1]), "r"(b[i]));
-#endif
-}
-
-static __device__ __forceinline__ unsigned half_bits(float v)
-{
-#ifdef TAMIS_EMULATE
-    return __float2half_rn(v).bits;
-#else
-    return __half_as_ushort(__float2half_rn(v));
-#endif
-}
-
-/* Two halves in a word, the first one in the lower bits. */
-static __device__ __forceinline__ unsigned halves(float first, float second)
-{
-#ifdef TAMIS_EMULATE
-    return half_bits(first) | half_bits(second) << 16;
-#else
-    __half2 both = __floats2half2_rn(first, second);
-    return *(unsigned *)&both;
 #endif
 }
 
