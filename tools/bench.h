@@ -6,6 +6,17 @@
 #include "json.h"
 #include "tool.h"
 
+/* How a chain is timed: on the CPU, or on the GPU, with pictures that stay in its memory (one after
+ * the other, so that neither waiting nor launching counts) or come from pinned memory and go back
+ * (one at a time). */
+typedef enum tool_way {
+    TOOL_ONE_THREAD,
+    TOOL_ALL_THREADS,
+    TOOL_ON_DEVICE,
+    TOOL_WITH_COPIES,
+    TOOL_WAYS
+} tool_way;
+
 /* One measurement: seconds of the fastest run and of the middle one. */
 typedef struct tool_timing {
     int threads, runs;
@@ -19,21 +30,23 @@ typedef struct tool_bench {
     tool *tool;
     tamis_format format; /* of the picture to filter */
     int32_t w, h;
-    tamis_ctx *ctx[2]; /* one thread, all threads; a GPU has pictures in ordinary memory with the
-                          first, in pinned memory with the second */
-    json_t *results;   /* for --json and --report */
+    int has_gpu, gpu;          /* whether the last two ways are there, and the device's number */
+    tamis_ctx *ctx[TOOL_WAYS]; /* for each way that is wanted; those on a GPU share the tool's */
+    json_t *results;           /* for --json and --report */
 } tool_bench;
 
-/* Times a chain with one thread and with all. Returns an exit code, having said what is wrong. */
-int tool_bench_measure(tool_bench *b, const char *chain, tool_timing t[2]);
+/* ---- bench_measure.c */
 
-/* Adds both timings to an object, and where they were taken. */
-void tool_bench_json(const tool_bench *b, const tool_timing t[2], json_t *object);
+/* Times a chain. Returns an exit code, having said what is wrong. */
+int tool_bench_measure(tool_bench *b, const char *chain, tool_way way, tool_timing *out);
 
-/* "  on cuda:0, ordinary and pinned memory" after a row that ran there, else empty. */
-const char *tool_bench_place(const tool_timing *t, char *buf, size_t size);
+/* Adds a timing to an object under the way's name. */
+void tool_bench_json(const tool_bench *b, tool_way way, const tool_timing *t, json_t *object);
 
-/* bench_published.c: the cases of published tables, beside their figures. */
+/* ---- bench_published.c */
+
+/* The cases of published tables, beside their figures: on the CPU and, where there is one, on the
+ * GPU. */
 int tool_bench_published(tool_bench *b);
 
 #endif

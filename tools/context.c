@@ -61,7 +61,7 @@ static int want_presets(const tool *t)
            tool_presets_named(t->options.chroma) || tool_presets_named(t->options.filter);
 }
 
-int tool_context_make(tool *t, int threads, tamis_ctx **out)
+int tool_context_make(tool *t, int threads, const char *device, tamis_ctx **out)
 {
     static const tool_presets none = {0};
     const tool_presets *presets = &none;
@@ -70,7 +70,7 @@ int tool_context_make(tool *t, int threads, tamis_ctx **out)
         return code;
     tamis_ctx_options options = {.threads = threads,
                                  .cpu = t->options.cpu,
-                                 .device = tool_device_wish(t),
+                                 .device = device,
                                  .log = on_log,
                                  .log_user = t,
                                  .cancel = tool_cancel_flag(),
@@ -97,5 +97,5 @@ int tool_context(tool *t)
     if (t->ctx)
         return TOOL_OK;
     int code = check_device(t);
-    return code ? code : tool_context_make(t, t->options.threads, &t->ctx);
+    return code ? code : tool_context_make(t, t->options.threads, tool_device_wish(t), &t->ctx);
 }

@@ -75,8 +75,9 @@ int tool_unknown_name(tool *t, const char *word);
 /* Makes the context on the first call. Returns an exit code, having said what is wrong. */
 int tool_context(tool *t);
 
-/* A context of its own with another number of threads; the caller frees it. */
-int tool_context_make(tool *t, int threads, tamis_ctx **out);
+/* A context of its own with another number of threads, for a device as --device names them; the
+ * caller frees it. */
+int tool_context_make(tool *t, int threads, const char *device, tamis_ctx **out);
 
 /* Where the command is to filter: "auto", "cpu", "cuda", "cuda:I", "cuda:I,J", "cuda:all". */
 const char *tool_device_wish(const tool *t);

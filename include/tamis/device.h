@@ -49,6 +49,12 @@ TAMIS_API tamis_status tamis_image_create_on_device(tamis_ctx *ctx, int index, t
 TAMIS_API tamis_status tamis_image_create_pinned(tamis_ctx *ctx, tamis_format format, int32_t w,
                                                  int32_t h, tamis_image *out);
 
+/* Copies src into dst, of the same format and size: one of them is in host memory, the other in a
+ * device's. When it returns dst is complete; src must be before, whatever stream it was made on.
+ * Errors: ARGUMENT, MEMORY, DEVICE. Thread-safe for distinct images. */
+TAMIS_API tamis_status tamis_image_transfer(tamis_ctx *ctx, const tamis_image *src,
+                                            const tamis_image *dst);
+
 #ifdef __cplusplus
 }
 #endif

@@ -99,7 +99,7 @@ static void move_share(void *user, int64_t index)
         memcpy(r->to + y * r->to_stride, r->from + y * r->from_stride, r->bytes);
 }
 
-static void move_rows(void *user, const tamis_gpu_rows *rows)
+void tamis_priv_device_move_rows(void *user, const tamis_gpu_rows *rows)
 {
     size_t fit = MOVE_BYTES / rows->bytes;
     struct move m = {rows, fit < 1 ? 1 : fit < (size_t)rows->count ? (int32_t)fit : rows->count};
@@ -118,7 +118,7 @@ void tamis_priv_held_copy(const tamis_session *s, const tamis_image *image, int 
                          .host_stride = image->stride[p],
                          .bytes = (size_t)((int64_t)part.w * px),
                          .count = part.h,
-                         .move = move_rows,
+                         .move = tamis_priv_device_move_rows,
                          .user = s->plan->ctx->pool};
 }
 

@@ -81,6 +81,9 @@ tamis_status tamis_priv_held_download(tamis_session *s, const tamis_held *h, tam
 void tamis_priv_held_copy(const tamis_session *s, const tamis_image *image, int p, int32_t x,
                           int32_t y, const tamis_held *h, tamis_rect part, tamis_gpu_copy *out);
 
+/* The `move` of copies; its user is the context's pool. */
+void tamis_priv_device_move_rows(void *user, const tamis_gpu_rows *rows);
+
 /* From now on pixel (0, 0) is the one that was (x, y). */
 void tamis_priv_held_move(tamis_held *h, int64_t x, int64_t y);
 

@@ -27,6 +27,9 @@ static tamis_status check_copy(tamis_ctx *ctx, const tamis_image *src, const tam
 {
     TAMIS_TRY(tamis_image_check(ctx, src));
     TAMIS_TRY(tamis_image_check(ctx, dst));
+    if (src->device || dst->device)
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
+                               "copy: pictures in a device's memory want tamis_image_transfer()");
     if (src->w == dst->w && src->h == dst->h && src->format.channels == dst->format.channels)
         return TAMIS_OK;
     return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,

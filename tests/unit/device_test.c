@@ -233,6 +233,54 @@ static void test_there(void **state)
     test_picture_free(&here);
 }
 
+/* There and back, of all layouts, from bottom up as well. */
+static void test_transfer(void **state)
+{
+    static const tamis_format formats[] = {{TAMIS_U8, 4, TAMIS_PACKED, TAMIS_ALPHA_STRAIGHT},
+                                           {TAMIS_U16, 3, TAMIS_PLANAR, 0},
+                                           {TAMIS_F32, 1, TAMIS_PACKED, 0}};
+    (void)state;
+    tamis_ctx *ctx = cuda();
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        test_picture src, dst;
+        tamis_image there, flipped, other;
+        test_picture_make(&src, formats[i], 37, 23, TEST_ROWS_ODD);
+        test_picture_fill(&src.image, TEST_FILL_NOISE, 10);
+        test_picture_make(&dst, formats[i], 37, 23, TEST_ROWS_WIDE);
+        assert_int_equal(tamis_image_create_on_device(ctx, 0, formats[i], 37, 23, &there),
+                         TAMIS_OK);
+        assert_int_equal(tamis_image_transfer(ctx, &src.image, &there), TAMIS_OK);
+        assert_int_equal(tamis_image_transfer(ctx, &there, &dst.image), TAMIS_OK);
+        assert_true(test_same(&src.image, &dst.image));
+
+        flipped = there;
+        for (int p = 0; p < tamis_image_planes(&there); p++) {
+            flipped.data[p] = tamis_image_row(&there, p, 22);
+            flipped.stride[p] = -there.stride[p];
+        }
+        memset(tamis_image_row(&there, 0, 0), 0x55, 37);
+        assert_int_equal(tamis_image_transfer(ctx, &src.image, &flipped), TAMIS_OK);
+        assert_int_equal(tamis_image_transfer(ctx, &flipped, &dst.image), TAMIS_OK);
+        assert_true(test_same(&src.image, &dst.image));
+        assert_memory_equal(tamis_image_row(&there, 0, 22), tamis_image_row(&src.image, 0, 0), 37);
+
+        assert_int_equal(tamis_image_transfer(ctx, &src.image, &dst.image), TAMIS_ERR_ARGUMENT);
+        assert_int_equal(tamis_image_transfer(ctx, &there, &there), TAMIS_ERR_ARGUMENT);
+        assert_int_equal(tamis_image_copy(ctx, &there, &dst.image), TAMIS_ERR_ARGUMENT);
+        other = src.image;
+        other.h--;
+        assert_int_equal(tamis_image_transfer(ctx, &other, &there), TAMIS_ERR_ARGUMENT);
+        other = there;
+        other.device = 64;
+        assert_int_equal(tamis_image_transfer(ctx, &other, &dst.image), TAMIS_ERR_DEVICE);
+        assert_non_null(strstr(last_log, "device 63"));
+        tamis_image_unref(&there);
+        test_picture_free(&src);
+        test_picture_free(&dst);
+    }
+    tamis_ctx_free(&ctx);
+}
+
 static void test_cancel_and_copy(void **state)
 {
     test_picture src, dst;
@@ -264,10 +312,10 @@ int main(void)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),           cmocka_unit_test(test_no_module),
-        cmocka_unit_test(test_no_device),       cmocka_unit_test(test_describe),
-        cmocka_unit_test(test_bands),           cmocka_unit_test(test_there),
-        cmocka_unit_test(test_cancel_and_copy),
+        cmocka_unit_test(test_names),     cmocka_unit_test(test_no_module),
+        cmocka_unit_test(test_no_device), cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_bands),     cmocka_unit_test(test_there),
+        cmocka_unit_test(test_transfer),  cmocka_unit_test(test_cancel_and_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

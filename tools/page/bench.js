@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Speed-ups on a logarithmic scale, and the table. Three kinds of data: tamis bench (all threads
-// beside one), tamis bench --table published, and bench/peers/run.py (other libraries).
+// beside one, or a GPU without copies beside with), tamis bench --table published, and bench/peers/run.py (other libraries).
 "use strict";
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -13,22 +13,19 @@ function ms(value) {
   return value == null ? "–" : number(value) + " ms";
 }
 
-function timingsOf(row) {
-  return [row.one_thread || row.ordinary_memory, row.all_threads || row.pinned_memory];
-}
-
 function fromFilters() {
-  const gpu = data.results.some((r) => r.pinned_memory);
-  const words = gpu ? ["ordinary memory", "pinned memory"] : ["1 thread", "all threads"];
-  const p = data.picture, many = timingsOf(data.results[0] || {})[1];
+  const gpu = data.results.some((r) => r.on_device);
+  const keys = gpu ? ["with_copies", "on_device"] : ["one_thread", "all_threads"];
+  const words = gpu ? ["to the GPU and back", "on the GPU"] : ["1 thread", "all threads"];
+  const p = data.picture, first = data.results[0];
   return [{
     title: `${words[1]} beside ${words[0]}`,
-    note: `${p.width} × ${p.height}, ${p.type}${p.channels > 1 ? " × " + p.channels : ""}; ${data.cpu}` +
-      (many && !gpu ? `; ${many.threads} threads` : ""),
+    note: `${p.width} × ${p.height}, ${p.type}${p.channels > 1 ? " × " + p.channels : ""}; ` +
+      (gpu ? first.device : data.cpu + (first ? `; ${first.all_threads.threads} threads` : "")),
     series: [`${words[1]}, times faster than ${words[0]}`],
-    head: ["Filter", words[0], words[1], "Mpix/s", "Speed-up"],
+    head: ["Filter", ...words, "Mpix/s", "Speed-up"],
     rows: data.results.map((r) => {
-      const [a, b] = timingsOf(r);
+      const [a, b] = keys.map((k) => r[k]);
       return {name: r.chain, bars: [{series: 0, ratio: r.speedup}],
               cells: [ms(1e3 * a.best_seconds), ms(1e3 * b.best_seconds), number(b.mpix_per_second), number(r.speedup) + "×"]};
     }),
@@ -36,17 +33,21 @@ function fromFilters() {
 }
 
 function fromPublished() {
-  const pairs = [["cpu_one_thread_ms", 0, "published, one CPU thread"], ["cpu_all_threads_ms", 1, "published, all CPU threads"],
-                 ["gpu_ms", 1, "published, GPU"]];
+  const gpu = data.results.some((r) => r.on_device);
+  const own = [["one_thread", "1 thread"], ["all_threads", "all threads"],
+               ...(gpu ? [["on_device", "GPU"], ["with_copies", "GPU with copies"]] : [])];
+  const pairs = [["cpu_one_thread_ms", "one_thread", "published, one CPU thread"], ["cpu_all_threads_ms", "all_threads", "published, all CPU threads"],
+                 ["gpu_ms", gpu ? "on_device" : "all_threads", "published, GPU"],
+                 ...(gpu ? [["gpu_with_transfers_ms", "with_copies", "published, GPU with copies"]] : [])];
   return [{
-    title: "Beside published times", note: `${data.cpu}; the published times are of other machines`,
+    title: "Beside published times", note: `${data.cpu}${gpu ? "; " + data.results[0].device : ""}; the published times are of other machines`,
     series: pairs.map((p) => "times faster than " + p[2]),
-    head: ["Case", "tamis, 1 thread", "tamis, all", ...pairs.map((p) => p[2]), "Note"],
-    rows: data.results.map((r) => {
-      const own = timingsOf(r).map((t) => 1e3 * t.best_seconds);
-      return {name: r.what, cells: [...own.map(ms), ...pairs.map((p) => ms(r.published[p[0]])), r.published.note || ""],
-              bars: pairs.flatMap((p, i) => r.published[p[0]] ? [{series: i, ratio: r.published[p[0]] / own[p[1]]}] : [])};
-    }),
+    head: ["Case", ...own.map((o) => "tamis, " + o[1]), ...pairs.map((p) => p[2]), "Note"],
+    rows: data.results.map((r) => ({
+      name: r.what,
+      cells: [...own.map((o) => ms(1e3 * r[o[0]].best_seconds)), ...pairs.map((p) => ms(r.published[p[0]])), r.published.note || ""],
+      bars: pairs.flatMap((p, i) => r.published[p[0]] ? [{series: i, ratio: r.published[p[0]] / (1e3 * r[p[1]].best_seconds)}] : []),
+    })),
   }];
 }
 

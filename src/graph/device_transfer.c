@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Images of callers, as they are, between host memory and a device's. */
+#include "core/ctx.h"
+#include "core/devices.h"
+#include "graph/device_session.h"
+
+static tamis_status check(tamis_ctx *ctx, const tamis_image *src, const tamis_image *dst)
+{
+    TAMIS_TRY(tamis_image_check(ctx, src));
+    TAMIS_TRY(tamis_image_check(ctx, dst));
+    if (!src->device == !dst->device)
+        return tamis_priv_fail(
+            ctx, TAMIS_ERR_ARGUMENT,
+            "transfer: one image must be in host memory, the other in a device's");
+    if (!tamis_format_equal(src->format, dst->format) || src->w != dst->w || src->h != dst->h)
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
+                               "transfer: images must have the same format and size");
+    return TAMIS_OK;
+}
+
+typedef tamis_status copy_function(tamis_gpu *, void *, const tamis_gpu_copy *, tamis_gpu_fault *);
+
+/* Devices want rows from top to bottom; others are copied one by one. */
+static tamis_status copy_plane(copy_function *copy, tamis_gpu *gpu, void *stream, tamis_gpu_copy c,
+                               tamis_gpu_fault *fault)
+{
+    if (c.count == 1 || c.device_stride >= (int64_t)c.bytes)
+        return copy(gpu, stream, &c, fault);
+    int32_t count = c.count;
+    c.count = 1;
+    for (int32_t y = 0; y < count; y++) {
+        TAMIS_TRY(copy(gpu, stream, &c, fault));
+        c.device += c.device_stride;
+        c.host += c.host_stride;
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status copy_image(const tamis_backend *backend, tamis_gpu *gpu, void *stream,
+                               void *pool, const tamis_image *src, const tamis_image *dst,
+                               tamis_gpu_fault *fault)
+{
+    const tamis_image *there = src->device ? src : dst, *here = src->device ? dst : src;
+    copy_function *copy = src->device ? backend->download : backend->upload;
+    for (int p = 0; p < tamis_image_planes(src); p++) {
+        tamis_gpu_copy c = {.device = there->data[p],
+                            .device_stride = there->stride[p],
+                            .host = here->data[p],
+                            .host_stride = here->stride[p],
+                            .bytes = (size_t)src->w * tamis_priv_pixel_bytes(&src->format),
+                            .count = src->h,
+                            .move = tamis_priv_device_move_rows,
+                            .user = pool};
+        TAMIS_TRY(copy_plane(copy, gpu, stream, c, fault));
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tamis_image_transfer(tamis_ctx *ctx, const tamis_image *src, const tamis_image *dst)
+{
+    tamis_gpu_fault fault = {""};
+    tamis_gpu *gpu = NULL;
+    void *stream = NULL;
+    TAMIS_REQUIRE(ctx, ctx);
+    TAMIS_REQUIRE(ctx, src);
+    TAMIS_REQUIRE(ctx, dst);
+    TAMIS_TRY(check(ctx, src, dst));
+    int index = (src->device ? src->device : dst->device) - 1;
+    TAMIS_TRY(tamis_priv_devices_open(ctx, index, &gpu));
+    const tamis_backend *backend = tamis_priv_devices_backend(ctx);
+    tamis_status status = backend->enter(gpu, &fault);
+    if (status == TAMIS_OK)
+        status = backend->stream_get(gpu, &stream, &fault);
+    if (status == TAMIS_OK) {
+        status = copy_image(backend, gpu, stream, ctx->pool, src, dst, &fault);
+        tamis_status waited = backend->wait(gpu, stream, &fault);
+        status = status == TAMIS_OK ? waited : status;
+        backend->stream_put(gpu, stream);
+    }
+    if (status != TAMIS_OK)
+        return tamis_priv_fail(ctx, status, "cuda:%d: transfer: %s", index, fault.text);
+    return TAMIS_OK;
+}
