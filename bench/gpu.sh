@@ -13,11 +13,12 @@
 #     tamis.json, peers.json, table.md   times; the table is for bench/RESULTS.md
 #
 # Environment: BUILD (folder, build-gpu), BUILT (a folder with these programs built elsewhere: what is
-# missing there is built), SAMPLES (of check, 2000), LIMIT (seconds in all, 470), JOBS (processes at
+# missing there is built), SAMPLES (of check, 2000), LIMIT (seconds in all, 470), SANITIZE (of it
+# for sanitizers, 110), JOBS (processes at
 # once), FILTERS (names, all), QUICK=1 (the most telling rows).
 # The status is 1 when a check or a sanitizer failed.
 set -uo pipefail
-[ $# -ge 1 ] || { sed -n '3,19s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,20s/^# \{0,1\}//p' "$0"; exit 2; }
 mkdir -p "$1" && out=$(cd "$1" && pwd)
 shift
 stages=${*:-check sanitize bench peers}
@@ -119,7 +120,7 @@ find_sanitizer() {
 sanitize_one() { # tool, filter
     local log=$work/sanitize.$1.$2 rest=$((deadline - $(date +%s)))
     [ $rest -gt 0 ] || { echo "== $1 $2: out of time" >"$log"; return; }
-    timeout "$((rest < 60 ? rest : 60))" "$sanitizer" --tool "$1" --error-exitcode 99 --print-limit 5 "$check" \
+    timeout "$((rest < 90 ? rest : 90))" "$sanitizer" --tool "$1" --error-exitcode 99 --print-limit 5 "$check" \
         --filter "$2" --cpu cuda --samples 20 --part >"$log" 2>&1
     local code=$?
     if [ $code -eq 124 ]; then
@@ -135,7 +136,7 @@ export -f sanitize_one
 run_sanitize() {
     local tool
     sanitizer=$(find_sanitizer)
-    deadline=$(($(date +%s) + $(left 110)))
+    deadline=$(($(date +%s) + $(left "${SANITIZE:-110}")))
     export sanitizer deadline
     [ -n "$sanitizer" ] || { say "sanitize: left out, compute-sanitizer was not found"; return; }
     for tool in memcheck racecheck initcheck; do
