@@ -74,8 +74,9 @@ static tamis_status launch_products(const tamis_gpu_work *w, struct args *a, tam
     /* Where sums are grouped must not depend on where the part begins. */
     a->first = w->part.x - w->part.x % 4;
     a->strips = tamis_tiles(w->part.x - a->first + w->part.w, P::ACROSS);
-    if (a->tiles == 3) /* search windows of 15 to 21 */
-        return launch_tiles<P, 3>(w, a, bytes, most, fault);
+    if constexpr (P::N != 2) /* windows of chroma are smaller */
+        if (a->tiles == 3)   /* search windows of 15 to 21 */
+            return launch_tiles<P, 3>(w, a, bytes, most, fault);
     return launch_tiles<P, 0>(w, a, bytes, most, fault);
 }
 
@@ -84,8 +85,10 @@ static tamis_status launch_bytes(const tamis_gpu_work *w, struct args *a, tamis_
 {
     int rows = P::ROWS + 2 * (a->sy + P::R);
     int own = P::ALONE ? 0 : (P::ROWS + 2 * P::R) * P::OWN_PITCH;
-    size_t bytes = sizeof(unsigned) * (size_t)(rows * P::LINE + own), most;
+    size_t bytes = sizeof(unsigned) * (size_t)(P::N * (rows * P::LINE + own)), most;
     TAMIS_TRY(tamis_cuda_shared_limit(&most, fault));
+    if (bytes > most)
+        return launch_left(w, a, fault);
     TAMIS_TRY(tamis_cuda_allow_shared(compare_bytes<P>, most, fault));
     a->first = w->part.x - w->part.x % 4;
     a->strips = tamis_tiles(w->part.x - a->first + w->part.w, BYTES_COLUMNS);
@@ -95,16 +98,25 @@ static tamis_status launch_bytes(const tamis_gpu_work *w, struct args *a, tamis_
     return tamis_cuda_launched("nlmeans", fault);
 }
 
+/* For N planes, 1 or 2. */
+template <int R, int N>
+static tamis_status launch_few(const tamis_gpu_work *w, struct args *a, tamis_gpu_fault *fault)
+{
+    if (max(a->sx, a->sy) > BYTES_SEARCH || a->bias != 0)
+        return launch_products<patches<R, N, N == 1 ? 4 : 2>>(w, a, fault);
+    return a->frames > 1 ? launch_bytes<near<R, N, false>>(w, a, fault)
+                         : launch_bytes<near<R, N, true>>(w, a, fault);
+}
+
 template <int R>
 static tamis_status launch_near(const tamis_gpu_work *w, struct args *a, tamis_gpu_fault *fault)
 {
     /* Products drop the last bit of patches' lengths. */
     if (a->type == TAMIS_U8 && !a->luma && a->scale <= 1.f / 16) {
-        if (a->planes == 1 && max(a->sx, a->sy) <= BYTES_SEARCH && a->bias == 0)
-            return a->frames > 1 ? launch_bytes<near<R, false>>(w, a, fault)
-                                 : launch_bytes<near<R, true>>(w, a, fault);
         if (a->planes == 1)
-            return launch_products<patches<R, 1, 4>>(w, a, fault);
+            return launch_few<R, 1>(w, a, fault);
+        if (a->planes == 2)
+            return launch_few<R, 2>(w, a, fault);
         if constexpr (R <= 3) {
             if (a->planes == 3)
                 return launch_products<patches<R, 3, 2>>(w, a, fault);
@@ -115,6 +127,8 @@ static tamis_status launch_near(const tamis_gpu_work *w, struct args *a, tamis_g
     if constexpr (R <= 3) {
         if (a->planes == 1)
             return launch_strips<floats<R, 1, 0>>(w, a, fault);
+        if (a->planes == 2)
+            return launch_strips<floats<R, 2, 0>>(w, a, fault);
         if (a->planes == 3)
             return a->luma ? launch_strips<floats<R, 3, 1>>(w, a, fault)
                            : launch_strips<floats<R, 3, 0>>(w, a, fault);

@@ -23,6 +23,19 @@ int main(void)
         {"nlmeans=h=20:patch=5:search=7:border=reflect", TAMIS_U8, 1, 141, 21, 1},
         {"nlmeans=h=20:patch=7:search=3x7:frames=1", TAMIS_U8, 1, 133, 20, 1},
         {"nlmeans=h=20:patch=9:search=7x3:border=constant", TAMIS_U8, 1, 130, 60, 1},
+        /* as chroma of videos is */
+        {"nlmeans=h=20:patch=9:search=3:frames=1", TAMIS_U8, 2, 133, 21, 1},
+        {"nlmeans=h=20:patch=7:search=5:border=reflect", TAMIS_U8, 2, 141, 40, 1},
+        {"nlmeans=h=20:patch=5:search=7x3:frames=1", TAMIS_U8, 2, 130, 35, 1},
+        {"nlmeans=h=20:patch=3:search=5:border=constant", TAMIS_U8, 2, 260, 34, 1},
+        {"nlmeans=h=255:patch=9:search=5", TAMIS_U8, 2, 40, 20, 1, .stripes = 1},
+        {"nlmeans=h=255:patch=7:search=5", TAMIS_U8, 2, 40, 20, 1, .stripes = 1},
+        {"nlmeans=h=20:patch=9:search=13", TAMIS_U8, 2, 33, 17, 1},
+        {"nlmeans=h=20:patch=9:search=5:sigma=20:frames=1", TAMIS_U8, 2, 35, 17, 1},
+        {"nlmeans=h=15:patch=9:search=33", TAMIS_U8, 2, 13, 9, 1},
+        {"nlmeans=h=20:patch=7:search=21", TAMIS_U8, 2, 35, 9, 1},
+        {"nlmeans=h=20:patch=3:search=11:border=wrap", TAMIS_U8, 2, 35, 19, 1},
+        {"nlmeans=h=20:patch=7:search=5:frames=1", TAMIS_U16, 2, 133, 20, 257},
     };
     return test_device_rows(rows, sizeof rows / sizeof rows[0]);
 }

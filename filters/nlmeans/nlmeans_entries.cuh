@@ -73,7 +73,8 @@ template <int R_, int N_, int S_> struct patches {
     {
         return (int)threadIdx.x / 64 * 4;
     }
-    /* With R = 4 the last chunk is the ninth column, and its entries lie by themselves. */
+    /* With R = 4 the last chunk of a plane is the ninth column, and its entries lie by themselves.
+     */
     static __device__ __forceinline__ bool is_column(int i)
     {
         return R == 4 && i == 5;
@@ -82,7 +83,7 @@ template <int R_, int N_, int S_> struct patches {
     static __device__ __forceinline__ int offset(int chunk, int width, int columns)
     {
         int c = chunk / CHUNKS, i = chunk % CHUNKS;
-        return is_column(i) ? columns : (2 * i * N + c) * width;
+        return is_column(i) ? columns + c * width : (2 * i * N + c) * width;
     }
     /* Of the entry whose address a lane has for the chunks of quad k. */
     static __device__ __forceinline__ int lane_offset(int k, int width, int columns)
@@ -205,7 +206,7 @@ template <typename P> struct space {
         int sum = 0, square[COUNT];
         float start = fmaf(-2 * TILE_FLOAT, a.scale, a.bias);
         uint2 above[P::N] = {};
-        unsigned column[COUNT] = {};
+        unsigned column[P::N][COUNT] = {};
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
             square[i] = 0;
@@ -230,10 +231,10 @@ template <typename P> struct space {
                     unsigned byte = from[2] >> shift & 0xff;
                     int signed_byte = (int8_t)byte;
                     square[i] += signed_byte * signed_byte;
-                    column[i] = byte << 24 | (i ? column[i ? i - 1 : 0] >> 8 : 0);
+                    column[c][i] = byte << 24 | (i ? column[c][i ? i - 1 : 0] >> 8 : 0);
                     if (i >= 8)
-                        entries[columns + (place - 8) * width + x] =
-                            make_uint4(column[i >= 5 ? i - 5 : 0], column[i ? i - 1 : 0], byte, 0);
+                        entries[columns + (place - 8 * P::N) * width + x] = make_uint4(
+                            column[c][i >= 5 ? i - 5 : 0], column[c][i ? i - 1 : 0], byte, 0);
                 }
             }
             sum += square[i];

@@ -34,6 +34,7 @@ static void fill(const tamis_image *image, const test_device_row *row)
             for (int c = 0; c < row->channels; c++) {
                 double v = 40 + (x / 9 + y / 7 + c) % 3 * 80 + 30 * test_rng_unit(&rng);
                 v = x < 12 && y < 12 ? 255 : v;
+                v = row->stripes ? x % 2 * 255 : v;
                 test_sample_set(image, x, y, c, scale == 1 ? floor(v) : v * scale);
             }
 }

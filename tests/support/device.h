@@ -10,6 +10,7 @@ typedef struct test_device_row {
     tamis_type type;
     int channels, w, h;
     double tolerance; /* in samples */
+    int stripes;      /* 1: columns of black and white, the largest differences that there are */
 } test_device_row;
 
 /* Compares each row, where there is a device, and says how many passed; the exit status. */
