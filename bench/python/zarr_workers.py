@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A picture of 20000x20000 u16 in a Zarr store, filtered by two worker processes, of which one is
 killed in the middle: compared bit by bit with the picture filtered in memory. Then time and memory
-of workers beside dask_image and dask's map_overlap with SciPy, on a smaller picture in chunks of
-the same size, and beside a copy that filters nothing. Needs dask[array], distributed, zarr,
-dask-image and scipy from PyPI, and 4 GB in FOLDER.
+of workers beside dask_image and dask's map_overlap with SciPy, in chunks of the same size, and
+beside copies that filter nothing. Needs dask[array], distributed, zarr, dask-image and scipy from
+PyPI, and 4 GB in FOLDER.
 
     PYTHONPATH=build/python python bench/python/zarr_workers.py FOLDER [--side N] [--peer-side N]
+        [--rounds N] [--compress] [CHAIN...]
 
-Stores are not compressed, so that a codec, which all of them use alike, is not what is timed. The
-status is 1 when a result differs."""
+Without --compress stores have no codec, so that it, which all of them use alike, is not what is
+timed; with it they have Zarr's default, Zstandard. The status is 1 when a result differs."""
 import argparse
 import os
 import signal
@@ -31,8 +32,8 @@ CHUNK = 2000  # of what is one task, where the row does not say another
 ROWS = [("gaussian=sigma=3", CHUNK), ("median=ksize=5", CHUNK), ("gaussian=sigma=120", 400)]
 
 
-# What is compared with peers: chain, how often it is run
-BESIDE = [("gaussian=sigma=3", 2), ("gaussian=sigma=10", 2), ("median=ksize=5", 1)]
+# What is compared with peers
+BESIDE = ["gaussian=sigma=3", "gaussian=sigma=10", "median=ksize=5"]
 
 
 def peers(text):
@@ -52,14 +53,14 @@ def peers(text):
                 nd.median_filter, depth=int(value) // 2, boundary="none", dtype=x.dtype, **window))]
 
 
-def create(path, side, stored):
-    return zarr.create_array(path, shape=(side, side), chunks=(stored, stored), dtype="uint16",
-                             compressors=None, overwrite=True)
+def create(path, side, compressors=None):
+    return zarr.create_array(path, shape=(side, side), chunks=(STORED, STORED), dtype="uint16",
+                             compressors=compressors, overwrite=True)
 
 
-def make_picture(path, side):
+def make_picture(path, side, compressors=None):
     """Waves, edges and noise, band by band."""
-    z, rng = create(path, side, STORED), numpy.random.default_rng(5)
+    z, rng = create(path, side, compressors), numpy.random.default_rng(5)
     x = numpy.arange(side, dtype="float32")
     for y0 in range(0, side, STORED):
         y = numpy.arange(y0, min(side, y0 + STORED), dtype="float32")[:, None]
@@ -79,11 +80,14 @@ def peak():
         return next(int(line.split()[1]) for line in f if line.startswith("VmHWM")) / 1024
 
 
-def warm():
+def warm(path):
     """What a worker does once."""
+    import dask.array.core  # noqa: F401
     import dask_image.ndfilters  # noqa: F401
     import scipy.ndimage
     import tamis.dask  # noqa: F401
+    import zarr
+    zarr.open(path, mode="r")[:STORED, :STORED]
     blank = numpy.zeros((64, 64), "uint16")
     for text in ("gaussian=sigma=3", "median"):
         tamis.Pipeline(text)(blank, threads=1)
@@ -91,17 +95,17 @@ def warm():
 
 
 class Run:
-    """Computes into a store with two workers of their own."""
+    """Runs a job, as Client.compute() takes it, with two workers of its own."""
 
-    def __init__(self, lazy, path, stored, kill_at=None):
-        out = create(path, lazy.shape[0], stored)
+    def __init__(self, job, path, kill_at=None):
         with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, \
                 distributed.Client(cluster) as client:
-            client.run(warm)
+            client.run(warm, path)
+            time.sleep(0.5)  # what else workers do at first
             memory = max(client.run(peak).values())
             pids = client.run(os.getpid)
             cpu, start = sum(client.run(time.process_time).values()), time.perf_counter()
-            job = client.compute(da.store(lazy, out, compute=False, lock=False), retries=5)
+            job = client.compute(job, retries=5)
             self.killed = False
             while kill_at and not job.done() and not self.killed:
                 if written(path) >= kill_at:
@@ -137,9 +141,12 @@ def whole(folder, side):
         start = time.perf_counter()
         want = pipeline(picture)
         alone = time.perf_counter() - start
+        unit = min(STORED, chunk)
+        out = zarr.create_array(target, shape=z.shape, chunks=(unit, unit), dtype=z.dtype,
+                                compressors=None, overwrite=True)
         lazy = tamis.dask.map(pipeline, z, chunks=(chunk, chunk))
-        tasks = -(-side // chunk) ** 2
-        run = Run(lazy, target, chunk, max(1, tasks // 3))
+        run = Run(tamis.dask.store(lazy, out, compute=False), target,
+                  max(1, -(-side // unit) ** 2 // 3))
         wrong = differs(target, want)
         bad += wrong
         print("| `%s` | %d | %d | %.1f%s | %.0f | %d | %.2f |"
@@ -148,38 +155,54 @@ def whole(folder, side):
     return bad
 
 
-def beside(folder, side):
+def by_zarr(lazy, out):
+    return da.store(lazy, out, compute=False, lock=False)
+
+
+def programs(text, z, out):
+    """What each program is to compute, by name."""
+    chunks = (CHUNK, CHUNK)
+    lazy = da.from_zarr(z, chunks=chunks)
+    found = {"dask.array, a copy": by_zarr(lazy.copy(), out)}
+    for name, chain in (("tamis.dask, a copy", ""), ("tamis.dask", text)):
+        found[name] = tamis.dask.store(tamis.dask.map(chain, z, chunks=chunks), out, compute=False)
+    for name, f in peers(text):
+        found[name] = by_zarr(f(lazy), out)
+    return found
+
+
+def beside(folder, side, rounds, compressors, texts):
     """Prints the rows of the peers."""
     source, target = folder + "/small.zarr", folder + "/small_out.zarr"
-    make_picture(source, side)
-    z = zarr.open(source, mode="r")
-    lazy = da.from_zarr(z, chunks=(CHUNK, CHUNK))
-    print("\n%dx%d u16, stored in chunks of %d, filtered in chunks of %d, from store to store; two "
-          "workers with one thread each\n" % (side, side, STORED, CHUNK))
-    print("| chain | program | CPU s | of that more than a copy | s | a worker's memory, MB more | "
-          "largest difference |")
-    print("|---|---|---:|---:|---:|---:|---:|")
-    for text, rounds in BESIDE:
-        graphs = [("copy", lazy.copy()), ("tamis", tamis.dask.map(text, z, chunks=(CHUNK, CHUNK)))]
-        graphs += [(name, f(lazy)) for name, f in peers(text)]
-        runs, results = {name: [] for name, _ in graphs}, {}
+    make_picture(source, side, compressors)
+    z, out = zarr.open(source, mode="r"), create(target, side, compressors)
+    print("\n%dx%d u16, stored in chunks of %d%s, filtered in chunks of %d, from store to store; "
+          "two workers with one thread each, the least of %d\n"
+          % (side, side, STORED, " by Zstandard" if compressors else "", CHUNK, rounds))
+    print("| chain | program | CPU s | s | a worker's memory, MB more | largest difference |")
+    print("|---|---|---:|---:|---:|---:|")
+    for text in texts:
+        runs, results = {}, {}
         for _ in range(rounds):
-            for name, graph in graphs:
-                runs[name].append(Run(graph, target, CHUNK))
-                results[name] = zarr.open(target, mode="r")[...].astype("int32")
+            for name, job in programs(text, z, out).items():
+                runs.setdefault(name, []).append(Run(job, target))
+                results[name] = out[...]
         best = {name: [min(getattr(r, what) for r in runs[name])
                        for what in ("cpu", "wall", "memory")] for name in runs}
-        copy, own = best["copy"][0], best["tamis"][0]
+        own = best["tamis.dask"]
         for name, (cpu, wall, memory) in best.items():
-            far, times, net = "", "", ""
-            if name != "copy":
-                far = "%d" % numpy.abs(results[name] - results["tamis"]).max()
-                times = " (x%.1f)" % (cpu / own)
-                net = "%.2f" % (cpu - copy)
-                if own - copy > 0.1 * copy:  # else it is noise
-                    net += " (x%.1f)" % ((cpu - copy) / (own - copy))
-            print("| `%s` | %s | %.2f%s | %s | %.2f | %.0f | %s |"
-                  % (text, name, cpu, times, net, wall, memory, far), flush=True)
+            far, times = "", ["", ""]
+            if "copy" not in name:
+                far = "%d" % largest(results[name], results["tamis.dask"])
+                times = [" (x%.1f)" % (a / b) for a, b in zip((cpu, wall), own)]
+            print("| `%s` | %s | %.2f%s | %.2f%s | %.0f | %s |"
+                  % (text, name, cpu, times[0], wall, times[1], memory, far), flush=True)
+
+
+def largest(a, b):
+    """Band by band, for it takes memory."""
+    return max(int(numpy.abs(a[y:y + 500].astype("int32") - b[y:y + 500]).max())
+               for y in range(0, a.shape[0], 500))
 
 
 def main():
@@ -187,12 +210,16 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--side", type=int, default=20000)
     parser.add_argument("--peer-side", type=int, default=6000)
-    given = parser.parse_args()
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--compress", action="store_true")
+    parser.add_argument("chains", nargs="*", default=BESIDE)
+    given = parser.parse_intermixed_args()
     os.makedirs(given.folder, exist_ok=True)
     dask.config.set({"distributed.admin.tick.limit": "60s"})
     bad = whole(given.folder, given.side) if given.side else 0
     if given.peer_side:
-        beside(given.folder, given.peer_side)
+        beside(given.folder, given.peer_side, given.rounds,
+               "auto" if given.compress else None, given.chains)
     return 1 if bad else 0
 
 

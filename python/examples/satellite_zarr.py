@@ -6,7 +6,6 @@ with the bits that the whole scene in memory would give.
 """
 import sys
 
-import dask.array
 import numpy
 import tamis.dask
 import zarr
@@ -31,7 +30,7 @@ def main(side="2000"):
         result = tamis.dask.map(pipeline, scene, chunks=(1024, 1024))
         out = zarr.create_array("result.zarr", shape=result.shape, chunks=(512, 512),
                                 dtype=result.dtype, overwrite=True)
-        dask.array.store(result, out, lock=False)
+        tamis.dask.store(result, out)
     print("%s: %s, chunks of %s" % (pipeline, out.shape, result.chunksize))
     part = out[:300, :300]
     same = numpy.array_equal(part[:250, :250], pipeline(scene[:300, :300])[:250, :250])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures of any size on any number of machines, by Dask.
 
-    import dask.array, tamis.dask
-    picture = dask.array.from_zarr("in.zarr")
-    tamis.dask.map("median,gaussian=sigma=3", picture).to_zarr("out.zarr")
+    import tamis.dask, zarr
+    result = tamis.dask.map("median,gaussian=sigma=3", zarr.open("in.zarr"))
+    tamis.dask.store(result, zarr.open("out.zarr"))
 
 map() makes one task for each chunk of the result. A task gets exactly the part of the picture that
 its chunk depends on, and knows where in the whole picture that lies; so the result has the same
@@ -20,7 +20,6 @@ from __future__ import annotations
 import itertools
 import os
 import sys
-from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional
 
 import numpy
@@ -30,27 +29,18 @@ import dask.array
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
-from . import _arrays, _core, _files, _runtime
+from . import _arrays, _core, _files, _pool, _runtime, _zarr
+from ._dask_files import FileResult, files
+from ._dask_workers import client_here, threads_here
 from ._pipeline import Pipeline
 
-__all__ = ["FileResult", "Source", "files", "map", "open", "write"]
+__all__ = ["FileResult", "Source", "files", "map", "open", "store", "write"]
 
 # Sides of chunks where neither the caller nor the source says better.
 CHUNK = 2048
 
 
 # ---- on workers
-
-def _threads(threads):
-    """As many as the worker has, so that workers do not get in each other's way."""
-    distributed = sys.modules.get("distributed")  # a worker has it; to import it takes a second
-    if threads is not None or distributed is None:
-        return threads
-    try:
-        return distributed.get_worker().state.nthreads
-    except (ValueError, AttributeError):
-        return None
-
 
 class _Spec(NamedTuple):
     """What all tasks of a layer have in common."""
@@ -63,10 +53,23 @@ class _Spec(NamedTuple):
     threads: Optional[int]
 
 
+class _Part:
+    """A part of what can be sliced, for the task that needs it to read."""
+    __slots__ = ("source", "index", "axis")
+
+    def __init__(self, source, index, axis):
+        self.source, self.index, self.axis = source, index, axis
+
+    def read(self):
+        """With its channels last."""
+        part = numpy.asarray(self.source[self.index])
+        return part if self.axis is None else numpy.moveaxis(part, self.axis, -1)
+
+
 def _join(pieces):
     """One array of rows of pieces."""
-    if isinstance(pieces, numpy.ndarray):
-        return pieces
+    if isinstance(pieces, _Part):
+        return pieces.read()
     if len(pieces) == 1 and len(pieces[0]) == 1:
         return numpy.asarray(pieces[0][0][1])
     lead = pieces[0][0][0]
@@ -77,10 +80,10 @@ def _join(pieces):
 def _block(spec, rect, window, pieces):
     """The part rect of the result, from the part window of the picture."""
     data = _join(pieces)
-    plan = _runtime.plan(spec.text, spec.device, _threads(spec.threads), spec.key)
+    plan = _runtime.plan(spec.text, spec.device, threads_here(spec.threads), spec.key)
     out_key = plan.key
     shape = data.shape[:spec.lead] + (rect[3], rect[2])
-    out = numpy.empty(shape + ((out_key[1],) if spec.out_channels else ()),
+    out = _pool.empty(shape + ((out_key[1],) if spec.out_channels else ()),
                       _arrays.DTYPES[out_key[0]])
     alpha = _arrays.ALPHA_NAMES[spec.key[3]]
     for at in numpy.ndindex(data.shape[:spec.lead]):
@@ -93,12 +96,6 @@ def _block(spec, rect, window, pieces):
 
 def _cut(block, index):
     return block[index]
-
-
-def _read(source, index, axis):
-    """A part of what can be sliced, its channels last."""
-    part = numpy.asarray(source[index])
-    return part if axis is None else numpy.moveaxis(part, axis, -1)
 
 
 # ---- layers
@@ -151,9 +148,8 @@ class _Sliced:
     """What has a shape and can be sliced, such as a Zarr array: tasks read what they need."""
 
     def __init__(self, source, lead, axis, lead_chunks):
-        self.source, self.lead, self.axis, self.lead_chunks = source, lead, axis, lead_chunks
-        self.parents = []
-        self.token = tokenize(source)
+        self.source, self.lead, self.axis = _zarr.plain(source) or source, lead, axis
+        self.lead_chunks, self.parents, self.token = lead_chunks, [], tokenize(self.source)
 
     def part(self, graph, name, lead_index, at, window):
         x, y, w, h = window
@@ -162,9 +158,7 @@ class _Sliced:
         index += [slice(y, y + h), slice(x, x + w)]
         if self.axis is not None:
             index.insert(self.axis, slice(None))
-        key = (name + "-read",) + at
-        graph[key] = (_read, self.source, tuple(index), self.axis)
-        return [[[self.lead, key]]]
+        return _Part(self.source, tuple(index), self.axis)
 
 
 def _layer(source, text, key, channels, chunks, device, threads):
@@ -280,6 +274,35 @@ def map(pipeline: str | Pipeline, array: Any, *,
     return result
 
 
+def store(array: dask.array.Array, target: Any, *, compute: bool = True) -> Any:
+    """Computes a dask array, such as map() gives, and writes it to a Zarr array, each task its
+    chunk; or to anything of that shape that takes target[index] = part.
+
+    No two tasks may write to one chunk of a Zarr array (one shard, if it has some), so chunks of
+    the array have to end where those of the target end; map(..., chunks=) makes such. Targets of
+    other kinds are written by one task at a time. With compute=False nothing is done yet: returns a
+    dask array for dask.compute() or Client.compute(), whose samples mean nothing.
+    """
+    if array.shape != tuple(target.shape) or array.dtype != target.dtype:
+        raise ValueError("the array is %s of shape %s, the target %s of shape %s"
+                         % (array.dtype, array.shape, target.dtype, tuple(target.shape)))
+    zarr = sys.modules.get("zarr")
+    by_chunks = zarr is not None and isinstance(target, zarr.Array)
+    if by_chunks:
+        if target.read_only:
+            raise ValueError("the Zarr array to write to was opened for reading alone")
+        _check_chunks(array.chunks, getattr(target, "shards", None) or target.chunks)
+    return dask.array.store(array, _zarr.plain(target) or target, lock=not by_chunks,
+                            compute=compute)
+
+
+def _check_chunks(chunks, stored):
+    for axis, (sizes, unit) in enumerate(zip(chunks, stored)):
+        if any(end % unit for end in _starts(sizes)[1:-1]):
+            raise ValueError("chunks of %d along axis %d do not end where the target's of %d end, "
+                             "so two tasks would write to one of these" % (sizes[0], axis, unit))
+
+
 def _chunks_of(array, lazy):
     """Chunks of each axis, as dask arrays have them; for others their own, made larger."""
     if lazy:
@@ -361,17 +384,9 @@ def write(path: str | os.PathLike[str], array: dask.array.Array, *,
         writer.close()
 
 
-def _client():
-    distributed = sys.modules.get("distributed")
-    try:
-        return distributed.get_client() if distributed else None
-    except ValueError:
-        return None
-
-
 def _computed(bands, ahead):
     """The bands with their samples, in order; some are computed while one is used."""
-    client = _client()
+    client = client_here()
     if client is None:
         for y, band in bands:
             yield y, band.compute()
@@ -384,113 +399,3 @@ def _computed(bands, ahead):
             yield y0, future.result()
     for y0, future in waiting:
         yield y0, future.result()
-
-
-class FileResult(NamedTuple):
-    """What became of a file: error is None, or the text of the last attempt's error."""
-    input: str
-    output: str
-    error: Optional[str]
-
-
-def _one_file(pipeline, source, target, overwrite, threads):
-    pages = _files.info(source).pages
-    reader = _files.open_reader(source)
-    context = _runtime.context()
-    writer = None
-    choose = _runtime.is_open(pipeline.text)
-    try:
-        for page in range(pages):
-            pixels, meta = _files.read_page(reader, page)
-            alpha = meta.alpha_channel
-            chosen = pipeline.resolve(pixels, alpha_channel=alpha) if choose else pipeline
-            result = chosen(pixels, alpha_channel=alpha, threads=_threads(threads))
-            alpha = chosen.format(pixels, alpha_channel=alpha).alpha_channel
-            if writer is None:
-                writer = _core.Writer(context, target, None, overwrite, 0, 0, None, 0, 0, pages)
-            writer.write(_arrays.host_view(result, "auto", alpha), meta._told())
-        writer.finish()
-    finally:
-        reader.close()
-        if writer is not None:
-            writer.close()
-    return target
-
-
-def _attempt(pipeline, source, target, overwrite, threads, retries):
-    """One file, tried again after errors that may pass: those of files, memory and devices."""
-    for left in range(retries, -1, -1):
-        try:
-            _one_file(pipeline, source, target, overwrite, threads)
-            return FileResult(source, target, None)
-        except (OSError, MemoryError, RuntimeError) as e:
-            error = "%s: %s" % (type(e).__name__, e)
-            if left == 0 or isinstance(e, FileNotFoundError):
-                break
-        except Exception as e:  # whatever it is, the other files go on
-            error = "%s: %s" % (type(e).__name__, e)
-            break
-    return FileResult(source, target, error)
-
-
-def _target(out, source):
-    folder, name = os.path.split(source)
-    stem, ext = os.path.splitext(name)
-    if "{" in out:
-        return out.format(dir=folder or ".", stem=stem, ext=ext)
-    return os.path.join(out, name)
-
-
-def _check_targets(inputs, targets):
-    """Results replace no input: a file that is tried again would be filtered twice."""
-    there = {}
-    for path in inputs:
-        try:
-            s = os.stat(path)
-        except OSError:  # its task says so
-            continue
-        there[s.st_dev, s.st_ino] = path
-    for path in targets:
-        try:
-            s = os.stat(path)
-        except OSError:
-            continue
-        if (s.st_dev, s.st_ino) in there:
-            raise ValueError("%s: the result would replace the input %s; give another out"
-                             % (path, there[s.st_dev, s.st_ino]))
-
-
-def _gathered(future, source, target):
-    """The result of a task, or the failure of those that were lost with their workers."""
-    try:
-        return future.result()
-    except Exception as e:
-        return FileResult(source, target, "%s: %s" % (type(e).__name__, e))
-
-
-def files(pipeline: str | Pipeline, inputs: Iterable[str | os.PathLike[str]],
-          out: str | os.PathLike[str], *, retries: int = 2, overwrite: bool = True,
-          threads: int | None = None) -> list[FileResult]:
-    """Filters picture files, one task for each, and returns a FileResult for each, in their order.
-
-    out is a folder, or a name with {dir}, {stem} and {ext} such as "clean/{stem}.tif"; results may
-    not replace inputs. All pages and metadata are kept. With a client of dask.distributed files go
-    to its workers, and a file whose worker was lost is given to another; else the local scheduler
-    runs them. A file that cannot be read or written, or for which there is no memory or device, is
-    tried `retries` times more; failing files do not stop the others.
-    """
-    pipeline = Pipeline(pipeline) if isinstance(pipeline, str) else pipeline
-    inputs = [os.fspath(i) for i in inputs]
-    targets = [_target(os.fspath(out), i) for i in inputs]
-    if len(set(targets)) < len(targets):
-        raise ValueError("two inputs would be written to one file; out needs {dir} or {stem}")
-    _check_targets(inputs, targets)
-    for folder in {os.path.dirname(t) or "." for t in targets}:
-        os.makedirs(folder, exist_ok=True)
-    jobs = [dask.delayed(_attempt, pure=False)(pipeline, i, t, overwrite, threads, retries)
-            for i, t in zip(inputs, targets)]
-    client = _client()
-    if client is None:
-        return list(dask.compute(*jobs))
-    futures = client.compute(jobs, retries=retries)
-    return [_gathered(*job) for job in zip(futures, inputs, targets)]

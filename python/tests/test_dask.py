@@ -13,6 +13,7 @@ pytest.importorskip("dask.array")
 import dask  # noqa: E402
 import dask.array as da  # noqa: E402
 import tamis.dask  # noqa: E402
+from tamis import _dask_files  # noqa: E402
 
 CHAINS = ["gaussian=sigma=3", "median=ksize=5,unsharp,box=ksize=4x6", "canny=sigma=1",
           "rotate=angle=33:size=fit:border=wrap",
@@ -154,8 +155,8 @@ def test_a_lost_worker_costs_its_blocks_only(cluster, tmp_path):
     zarr.open(str(tmp_path / "in.zarr"))[...] = a
     chain = "median=ksize=9,gaussian=sigma=3"
     lazy = tamis.dask.map(chain, zarr.open(str(tmp_path / "in.zarr"), mode="r"), chunks=(128, 128))
-    future = cluster.compute(dask.array.store(lazy, zarr.open(str(tmp_path / "out.zarr")),
-                                              compute=False, lock=False), retries=3)
+    future = cluster.compute(tamis.dask.store(lazy, zarr.open(str(tmp_path / "out.zarr")),
+                                              compute=False), retries=3)
     pids = list(cluster.run(os.getpid).values())
     os.kill(pids[0], signal.SIGKILL)
     future.result(timeout=100)
@@ -175,6 +176,6 @@ def test_a_task_that_is_lost_is_a_file_that_failed(cluster):
     good = cluster.submit(tamis.dask.FileResult, "a", "b", None)
     bad, gone = cluster.submit(int, "no number"), cluster.submit(time.sleep, 60)
     gone.cancel()
-    good, bad, gone = (tamis.dask._gathered(f, "a", "b") for f in (good, bad, gone))
+    good, bad, gone = (_dask_files._gathered(f, "a", "b") for f in (good, bad, gone))
     assert good == ("a", "b", None) and bad[:2] == gone[:2] == ("a", "b")
     assert "no number" in bad.error and "Cancelled" in gone.error
