@@ -2,6 +2,7 @@
 """Contexts and plans that stay for the next call."""
 from __future__ import annotations
 
+import collections
 import os
 import threading
 
@@ -9,7 +10,8 @@ from . import _core
 
 _lock = threading.Lock()
 _contexts = {}  # (device, threads) -> Context
-_plans = {}  # (chain, device, threads, format and size, ...) -> Plan, oldest first
+# (chain, device, threads, format and size, ...) -> Plan, that of the oldest use first
+_plans = collections.OrderedDict()
 _open = {}  # chain -> whether something has to be chosen
 _plan_bytes = 0
 _default_threads = 0
@@ -62,17 +64,27 @@ def plan(chain, device, threads, key, guide=None, whole_bytes=0):
     if threads is None:
         threads = _default_threads
     where = (chain, device, threads, key, guide, whole_bytes)
-    found = _plans.get(where)
+    found = _known(where)
     if found is None:
         return _make(where)
     return _other(where, found) if found.full else found
+
+
+def _known(where):
+    found = _plans.get(where)
+    if found is not None:
+        try:
+            _plans.move_to_end(where)
+        except KeyError:  # another thread dropped it
+            pass
+    return found
 
 
 def _other(where, found):
     """Another plan of that kind, so that callers with threads of their own need not wait for each
     other where there are CPUs for them; or the one that fewest wait for."""
     for i in range(1, _cpus // context(where[1], where[2]).threads):
-        other = _plans.get(where + (i,))
+        other = _known(where + (i,))
         if other is None:
             return _make(where, i)
         if not other.full:
@@ -97,7 +109,7 @@ def _keep(where, made):
         _plans[where] = made
         _plan_bytes += made.bytes
         while len(_plans) > 1 and (len(_plans) > MAX_PLANS or _plan_bytes > MAX_PLAN_BYTES):
-            _plan_bytes -= _plans.pop(next(iter(_plans))).bytes
+            _plan_bytes -= _plans.popitem(last=False)[1].bytes
 
 
 def _forget():

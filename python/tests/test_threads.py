@@ -88,6 +88,16 @@ def test_callers_with_one_thread_do_not_wait_for_each_other():
     assert all(same(r, want) for r in results)
 
 
+def test_plans_that_are_used_stay(monkeypatch):
+    from tamis import _runtime
+    monkeypatch.setattr(_runtime, "MAX_PLANS", 3)
+    a, chains = picture((30, 40), "uint8"), ["box=ksize=%d" % n for n in (3, 5, 7, 9)]
+    for i in (0, 1, 2, 0, 3):
+        tamis.Pipeline(chains[i])(a)
+    assert [where[0] for where in _runtime._plans] == [
+        str(tamis.Pipeline(chains[i])) for i in (2, 0, 3)]
+
+
 def child(queue, data, chain):
     queue.put(chain(data).tobytes())
 
