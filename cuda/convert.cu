@@ -7,7 +7,7 @@ struct convert_args {
     tamis_gpu_planes src, dst;
     int64_t src_next, dst_next;
     tamis_rect part;
-    int channels, first, src_pitch, dst_pitch;
+    int channels, first, src_pitch, dst_pitch, shift;
     tamis_gpu_alpha alpha;
     tamis_type src_type, dst_type;
     float range, clear;
@@ -126,7 +126,7 @@ __global__ void copy_pixels(convert_args a, unsigned tiles_x)
         if (size == 1)
             *to = *from;
         else if (size == 2)
-            store_bytes(to, load_bytes<uint16_t>(from));
+            store_bytes(to, (uint16_t)(load_bytes<uint16_t>(from) >> a.shift));
         else
             store_bytes(to, load_bytes<uint32_t>(from));
     }
@@ -262,6 +262,7 @@ tamis_status tamis_cuda_convert(tamis_gpu *gpu, const tamis_gpu_convert *c, tami
     a.first = c->first;
     a.src_pitch = c->src_pitch;
     a.dst_pitch = c->dst_pitch;
+    a.shift = c->shift;
     a.alpha = c->alpha;
     a.src_type = c->src_type;
     a.dst_type = c->dst_type;

@@ -162,7 +162,8 @@ typedef struct tamis_run_options {
 /* Filters src into dst. src has the plan's input format and size, dst its result format and size
  * (strides are free, but rows of dst may not overlap). They may not share memory; views of one
  * parent that do not overlap are fine. After CANCELED the contents of dst are undefined. Images in
- * device memory need a plan for that device, and then src, dst, guide and frames must all be there.
+ * device memory need a plan for that device. Where dst is there, src, guide and frames must be,
+ * too; to host memory src and frames may come from there, all of them, and the guide from either.
  * A plan for several devices runs an image in host memory in bands on all of them, or, where that
  * would not pay, on one after the other by turns. The bits are the same.
  * Errors: ARGUMENT, CANCELED; for plans on a device MEMORY and DEVICE, too. */

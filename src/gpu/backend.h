@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* A module made for another number is refused. */
-#define TAMIS_GPU_ABI 2
+#define TAMIS_GPU_ABI 3
 
 /* Why a call failed, in words; status says what kind of failure it was. */
 typedef struct tamis_gpu_fault {
@@ -147,6 +147,7 @@ typedef struct tamis_gpu_convert {
     int channels;    /* of both sides; only those from `first` on are converted */
     int first;
     tamis_gpu_alpha alpha;
+    int shift; /* right, of U16 that stays U16, with KEEP; else 0 */
     tamis_type src_type, dst_type;
     tamis_gpu_planes src, dst; /* by channel: channel c at data[c] */
     int src_pitch, dst_pitch;

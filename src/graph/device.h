@@ -28,8 +28,8 @@ struct tamis_device_plan {
 tamis_status tamis_priv_device_plan(tamis_plan *plan);
 void tamis_priv_device_plan_free(tamis_plan *plan);
 
-/* Runs such a plan; the images have been checked, and are all in host memory or all on the device.
- */
+/* Runs such a plan; the images have been checked, and are all in host memory, all on the device, or
+ * there but for the result and perhaps the guide. */
 tamis_status tamis_priv_device_run(const tamis_plan *plan, const tamis_image *src, tamis_rect rect,
                                    const tamis_image *dst, const tamis_run_options *options);
 

@@ -141,7 +141,7 @@ static tamis_status run_there(tamis_session *s, const tamis_image *src, tamis_re
     return run_steps(s, &q, &guide, &result, rect);
 }
 
-/* ---- images in host memory */
+/* ---- results in host memory, of images that are there, too, or on the device */
 
 /* What the window shares is brought to the device unless another run has done so. */
 static tamis_status take_shared(tamis_session *s, const tamis_image *image,
@@ -175,6 +175,10 @@ static tamis_status take_shared(tamis_session *s, const tamis_image *image,
 
 static tamis_status upload_frame(tamis_session *s, const tamis_image *image, int f, tamis_held *out)
 {
+    if (image->device) {
+        *out = held_there(image, s->options->window);
+        return TAMIS_OK;
+    }
     if (s->window && s->window->frames[f])
         return take_shared(s, image, s->window->frames[f], out);
     return tamis_priv_held_upload(s, image, window_of(image, s->options->window), s->plan->w,
@@ -190,6 +194,10 @@ static tamis_status upload_inputs(tamis_session *s, const tamis_image *src, stru
             TAMIS_TRY(upload_frame(s, frame_at(s, src, f - q->around), f, &q->frame[f]));
     if (!s->options->guide)
         return TAMIS_OK;
+    if (s->options->guide->device) {
+        *guide = held_there(s->options->guide, s->options->guide_window);
+        return TAMIS_OK;
+    }
     if (s->window && s->window->guide)
         return take_shared(s, s->options->guide, s->window->guide, guide);
     tamis_rect part = plan->steps[0].node.guide_is_map ? s->parts[1] : s->parts[0];
@@ -265,7 +273,7 @@ tamis_status tamis_priv_device_run_on(tamis_session *s, const tamis_image *src, 
     }
     TAMIS_TRY(backend->stream_get(s->device->gpu, &s->stream, &s->fault));
     tamis_status status = TAMIS_OK;
-    if (src->device) {
+    if (dst->device) {
         status = run_there(s, src, band, dst);
         tamis_status waited = backend->wait(s->device->gpu, s->stream, &s->fault);
         status = status == TAMIS_OK ? waited : status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images of callers, as they are, between host memory and a device's. */
+/* Images of callers, as they are, between host memory and a device's, and rearranged inside of it.
+ */
 #include "core/ctx.h"
 #include "core/devices.h"
 #include "graph/device_session.h"
@@ -79,5 +80,72 @@ tamis_status tamis_image_transfer(tamis_ctx *ctx, const tamis_image *src, const 
     }
     if (status != TAMIS_OK)
         return tamis_priv_fail(ctx, status, "cuda:%d: transfer: %s", index, fault.text);
+    return TAMIS_OK;
+}
+
+/* ---- inside of a device */
+
+static tamis_status check_inside(tamis_ctx *ctx, const tamis_image *src, const tamis_image *dst,
+                                 int shift)
+{
+    TAMIS_TRY(tamis_image_check(ctx, src));
+    TAMIS_TRY(tamis_image_check(ctx, dst));
+    if (!src->device || src->device != dst->device)
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
+                               "rearrange: both images must be in the memory of one device");
+    if (src->w != dst->w || src->h != dst->h || src->format.type != dst->format.type ||
+        src->format.channels != dst->format.channels)
+        return tamis_priv_fail(
+            ctx, TAMIS_ERR_ARGUMENT,
+            "rearrange: images must have the same size, type and number of channels");
+    if (shift < 0 || shift > (src->format.type == TAMIS_U16 ? 15 : 0))
+        return tamis_priv_fail(
+            ctx, TAMIS_ERR_ARGUMENT,
+            "rearrange: shift = %d is outside 0 .. 15 for u16, 0 for other types", shift);
+    return TAMIS_OK;
+}
+
+static tamis_status rearrange(const tamis_backend *backend, tamis_gpu *gpu, void *stream,
+                              const tamis_image *src, const tamis_image *dst, int shift,
+                              tamis_gpu_fault *fault)
+{
+    tamis_held from = tamis_priv_held_of_image(src, 0, 0);
+    tamis_held to = tamis_priv_held_of_image(dst, 0, 0);
+    tamis_gpu_convert c = {.part = {0, 0, src->w, src->h},
+                           .channels = src->format.channels,
+                           .shift = shift,
+                           .src_type = src->format.type,
+                           .dst_type = dst->format.type,
+                           .count = 1,
+                           .stream = stream};
+    tamis_priv_held_by_channel(&from, &c.src, &c.src_pitch);
+    tamis_priv_held_by_channel(&to, &c.dst, &c.dst_pitch);
+    TAMIS_TRY(backend->wait(gpu, NULL, fault)); /* whoever filled src may know no other stream */
+    tamis_status status = backend->convert(gpu, &c, fault);
+    tamis_status waited = backend->wait(gpu, stream, fault);
+    return status == TAMIS_OK ? waited : status;
+}
+
+tamis_status tamis_image_rearrange(tamis_ctx *ctx, const tamis_image *src, const tamis_image *dst,
+                                   int shift)
+{
+    tamis_gpu_fault fault = {""};
+    tamis_gpu *gpu = NULL;
+    void *stream = NULL;
+    TAMIS_REQUIRE(ctx, ctx);
+    TAMIS_REQUIRE(ctx, src);
+    TAMIS_REQUIRE(ctx, dst);
+    TAMIS_TRY(check_inside(ctx, src, dst, shift));
+    TAMIS_TRY(tamis_priv_devices_open(ctx, src->device - 1, &gpu));
+    const tamis_backend *backend = tamis_priv_devices_backend(ctx);
+    tamis_status status = backend->enter(gpu, &fault);
+    if (status == TAMIS_OK)
+        status = backend->stream_get(gpu, &stream, &fault);
+    if (status == TAMIS_OK) {
+        status = rearrange(backend, gpu, stream, src, dst, shift, &fault);
+        backend->stream_put(gpu, stream);
+    }
+    if (status != TAMIS_OK)
+        return tamis_priv_fail(ctx, status, "cuda:%d: rearrange: %s", src->device - 1, fault.text);
     return TAMIS_OK;
 }

@@ -183,7 +183,8 @@ static int has_device(const tamis_plan *plan, int index)
     return d != NULL;
 }
 
-/* Either all images are in host memory, or all on one of the plan's devices. */
+/* Images may be in host memory or on one of the plan's devices: what a result there is made from
+ * must be there, too. */
 static tamis_status check_place(const tamis_plan *plan, const char *what, const tamis_image *image,
                                 const tamis_image *dst)
 {
@@ -191,12 +192,21 @@ static tamis_status check_place(const tamis_plan *plan, const char *what, const 
         return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
                                "run: %s is in memory of device %d, but the plan is for %s", what,
                                image->device - 1, tamis_plan_device(plan));
-    if (image->device != dst->device)
+    if (dst->device && image->device != dst->device)
         return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
-                               "run: %s and the destination must be both in host memory or both on "
-                               "one device",
-                               what);
+                               "run: %s must be on the device that the destination is on", what);
     return TAMIS_OK;
+}
+
+static tamis_status check_beside(const tamis_plan *plan, const char *what, const tamis_image *image,
+                                 const tamis_image *src)
+{
+    if (image->device == src->device)
+        return TAMIS_OK;
+    return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
+                           "run: %s and the source must be both in host memory or both on one "
+                           "device",
+                           what);
 }
 
 static tamis_status check_places(const tamis_plan *plan, const tamis_image *src,
@@ -206,9 +216,11 @@ static tamis_status check_places(const tamis_plan *plan, const tamis_image *src,
     TAMIS_TRY(check_place(plan, "the source", src, dst));
     if (options->guide)
         TAMIS_TRY(check_place(plan, "the guide", options->guide, dst));
+    if (options->guide && options->guide->device)
+        TAMIS_TRY(check_beside(plan, "the guide", options->guide, src));
     for (int i = 0; options->frames && i <= 2 * plan->frames; i++)
         if (options->frames[i] && i != plan->frames)
-            TAMIS_TRY(check_place(plan, "a frame", options->frames[i], dst));
+            TAMIS_TRY(check_beside(plan, "a frame", options->frames[i], src));
     if (options->stream && !dst->device)
         return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
                                "run: a stream needs images in device memory");

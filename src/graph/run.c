@@ -455,7 +455,8 @@ static tamis_status check_many(const tamis_plan *plan, const tamis_image *srcs,
                                options->frames ? "frames are" : "a window is", count);
     for (size_t i = 0; i < count; i++) {
         tamis_status status = tamis_priv_run_check(plan, &srcs[i], all, &dsts[i], options);
-        if (status == TAMIS_OK && srcs[i].device != srcs[0].device)
+        if (status == TAMIS_OK &&
+            (srcs[i].device != srcs[0].device || dsts[i].device != srcs[0].device))
             status = tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
                                      "run: images must be all in host memory or all on one device");
         if (status != TAMIS_OK)

@@ -87,10 +87,10 @@ void tamis_priv_stream_done(tamis_stream *s, tamis_stream_frame *frame)
     pthread_cond_broadcast(&s->done);
 }
 
-/* The images' device, or the one with the least to do; of equals, the next by turns. */
+/* The source's device, or the one with the least to do; of equals, the next by turns. */
 static tamis_stream_place *choose_place(tamis_stream *s, const tamis_stream_frame *frame)
 {
-    int there = frame->result.dst.device - 1, best = s->next_place;
+    int there = frame->result.src.device - 1, best = s->next_place;
     for (int i = 0; i < s->place_count; i++)
         if (there >= 0 && s->places[i].device && s->places[i].device->index == there)
             return &s->places[i];

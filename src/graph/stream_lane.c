@@ -33,14 +33,12 @@ static void look_around(const tamis_stream *s, tamis_stream_frame *frame, tamis_
 static void share(tamis_stream *s, tamis_stream_place *place, tamis_stream_frame *const *around,
                   tamis_window *w)
 {
-    int k = s->plan->frames;
+    int k = s->plan->frames, there = around[k]->result.src.device;
     *w = (tamis_window){.mutex = &s->mutex, .changed = &s->shared};
-    if (around[k]->result.src.device)
-        return;
-    for (int i = 0; k > 0 && i <= 2 * k; i++)
+    for (int i = 0; k > 0 && !there && i <= 2 * k; i++)
         if (around[i])
             w->frames[i] = &around[i]->copies[place->index];
-    if (s->has_guide)
+    if (s->has_guide && !s->guide.device)
         w->guide = &place->guide;
 }
 

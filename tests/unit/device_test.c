@@ -184,7 +184,7 @@ static void test_bands(void **state)
 /* Device memory: an emulated device's can be filled like any. */
 static void test_there(void **state)
 {
-    test_picture src, here;
+    test_picture src, here, back;
     tamis_image a, b, part;
     (void)state;
     test_picture_make(&src, rgba, 70, 50, TEST_ROWS_TIGHT);
@@ -212,8 +212,20 @@ static void test_there(void **state)
         assert_memory_equal(tamis_image_row(&part, 0, y),
                             (char *)tamis_image_row(&here.image, 0, 20 + y) + 30 * 4, 21 * 4);
 
-    /* Host and device do not mix, and a stream is for images that are there. */
-    assert_int_equal(tamis_plan_run(plan, &a, &here.image, NULL), TAMIS_ERR_ARGUMENT);
+    /* A result may come from there, but not go there from here. */
+    test_picture_make(&back, rgba, 70, 50, TEST_ROWS_ODD);
+    assert_int_equal(tamis_plan_run(plan, &a, &back.image, NULL), TAMIS_OK);
+    assert_true(test_same(&here.image, &back.image));
+    assert_int_equal(tamis_image_view(ctx, &back.image, (tamis_rect){3, 5, 21, 17}, &part),
+                     TAMIS_OK);
+    assert_int_equal(tamis_plan_run_region(plan, &a, (tamis_rect){30, 20, 21, 17}, &part, NULL),
+                     TAMIS_OK);
+    for (int y = 0; y < 17; y++)
+        assert_memory_equal(tamis_image_row(&part, 0, y),
+                            (char *)tamis_image_row(&here.image, 0, 20 + y) + 30 * 4, 21 * 4);
+    test_picture_free(&back);
+    assert_int_equal(tamis_plan_run_many(plan, &a, &here.image, 1, NULL), TAMIS_ERR_ARGUMENT);
+    /* A stream is for images that are there. */
     assert_int_equal(tamis_plan_run(plan, &src.image, &b, NULL), TAMIS_ERR_ARGUMENT);
     tamis_run_options o = {.stream = &o};
     assert_int_equal(tamis_plan_run(plan, &src.image, &here.image, &o), TAMIS_ERR_ARGUMENT);
@@ -281,6 +293,50 @@ static void test_transfer(void **state)
     tamis_ctx_free(&ctx);
 }
 
+/* Samples of a frame as decoders leave it: pixels side by side, 10 bits in the upper ones. */
+static void test_rearrange(void **state)
+{
+    const tamis_format pairs = {TAMIS_U16, 2, TAMIS_PACKED, 0};
+    const tamis_format planes = {TAMIS_U16, 2, TAMIS_PLANAR, 0};
+    test_picture src, dst;
+    tamis_image a, b, other;
+    (void)state;
+    tamis_ctx *ctx = cuda();
+    test_picture_make(&src, pairs, 37, 23, TEST_ROWS_ODD);
+    test_picture_make(&dst, planes, 37, 23, TEST_ROWS_ODD);
+    for (int y = 0; y < 23; y++)
+        for (int x = 0; x < 37; x++)
+            for (int c = 0; c < 2; c++)
+                test_sample_set(&src.image, x, y, c, (x * 23 + y + c * 500) % 1024 * 64);
+    assert_int_equal(tamis_image_create_on_device(ctx, 0, pairs, 37, 23, &a), TAMIS_OK);
+    assert_int_equal(tamis_image_create_on_device(ctx, 0, planes, 37, 23, &b), TAMIS_OK);
+    assert_int_equal(tamis_image_transfer(ctx, &src.image, &a), TAMIS_OK);
+    assert_int_equal(tamis_image_rearrange(ctx, &a, &b, 6), TAMIS_OK);
+    assert_int_equal(tamis_image_transfer(ctx, &b, &dst.image), TAMIS_OK);
+    for (int y = 0; y < 23; y++)
+        for (int x = 0; x < 37; x++)
+            for (int c = 0; c < 2; c++)
+                assert_int_equal(test_sample_get(&dst.image, x, y, c),
+                                 (x * 23 + y + c * 500) % 1024);
+    assert_int_equal(tamis_image_rearrange(ctx, &a, &b, 0), TAMIS_OK);
+    assert_int_equal(tamis_image_transfer(ctx, &b, &dst.image), TAMIS_OK);
+    assert_int_equal(test_sample_get(&dst.image, 3, 2, 1), (3 * 23 + 2 + 500) * 64);
+
+    assert_int_equal(tamis_image_rearrange(ctx, &a, &b, 16), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_image_rearrange(ctx, &a, &dst.image, 0), TAMIS_ERR_ARGUMENT);
+    other = b;
+    other.w--;
+    assert_int_equal(tamis_image_rearrange(ctx, &a, &other, 0), TAMIS_ERR_ARGUMENT);
+    other = b;
+    other.format.type = TAMIS_S16;
+    assert_int_equal(tamis_image_rearrange(ctx, &a, &other, 0), TAMIS_ERR_ARGUMENT);
+    tamis_image_unref(&a);
+    tamis_image_unref(&b);
+    tamis_ctx_free(&ctx);
+    test_picture_free(&src);
+    test_picture_free(&dst);
+}
+
 static void test_cancel_and_copy(void **state)
 {
     test_picture src, dst;
@@ -312,10 +368,11 @@ int main(void)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),     cmocka_unit_test(test_no_module),
-        cmocka_unit_test(test_no_device), cmocka_unit_test(test_describe),
-        cmocka_unit_test(test_bands),     cmocka_unit_test(test_there),
-        cmocka_unit_test(test_transfer),  cmocka_unit_test(test_cancel_and_copy),
+        cmocka_unit_test(test_names),           cmocka_unit_test(test_no_module),
+        cmocka_unit_test(test_no_device),       cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_bands),           cmocka_unit_test(test_there),
+        cmocka_unit_test(test_transfer),        cmocka_unit_test(test_rearrange),
+        cmocka_unit_test(test_cancel_and_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

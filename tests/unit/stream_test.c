@@ -162,6 +162,54 @@ static void test_devices(void **state)
     unsetenv("TAMIS_EMULATE_DEVICES");
 }
 
+/* Frames on a device, results and a guide in host memory. */
+static void compare_there(const char *device, const char *chain, int has_guide, int with_cuts)
+{
+    tamis_ctx *ctx = ctx_on(device);
+    test_picture guide;
+    test_picture_make(&guide, test_format(TAMIS_U8, 1), W, H, TEST_ROWS_ODD);
+    test_picture_fill(&guide.image, TEST_FILL_NOISE, 77);
+    tamis_plan *plan = plan_on(ctx, chain, W, H, has_guide ? &guide.image.format : NULL);
+    tamis_stream_options o = {.guide = has_guide ? &guide.image : NULL};
+    tamis_stream *stream = NULL;
+    tamis_image here[FRAMES];
+    clip c;
+    make_clip(&c, plan);
+    run_alone(plan, &c, with_cuts ? cuts : no_cuts, o.guide);
+    for (int i = 0; i < FRAMES; i++) {
+        tamis_image *image = &c.src[i].image;
+        here[i] = *image;
+        assert_int_equal(tamis_image_create_on_device(ctx, 0, image->format, W, H, image),
+                         TAMIS_OK);
+        assert_int_equal(tamis_image_transfer(ctx, &here[i], image), TAMIS_OK);
+    }
+    assert_int_equal(tamis_stream_create(plan, &o, &stream), TAMIS_OK);
+    run_stream(stream, &c, with_cuts ? cuts : no_cuts);
+    tamis_stream_free(&stream);
+    for (int i = 0; i < FRAMES; i++) {
+        tamis_image_unref(&c.src[i].image);
+        c.src[i].image = here[i];
+    }
+    free_clip(&c);
+    test_picture_free(&guide);
+    tamis_plan_free(&plan);
+    tamis_ctx_free(&ctx);
+}
+
+static void test_frames_there(void **state)
+{
+    (void)state;
+    if (!getenv("TAMIS_CUDA_MODULE"))
+        skip();
+    compare_there("cuda", "gaussian=sigma=1.3", 0, 0);
+    compare_there("cuda", "", 0, 0);
+    compare_there("cuda", "nlmeans=frames=2:search=3:patch=3", 0, 1);
+    compare_there("cuda", "bilateral=sigma_color=30:ksize=5", 1, 0);
+    setenv("TAMIS_EMULATE_DEVICES", "2", 1);
+    compare_there("cuda:1,0", "gaussian,nlmeans=frames=1:search=3:patch=3", 0, 0);
+    unsetenv("TAMIS_EMULATE_DEVICES");
+}
+
 /* ---- full, empty, canceled: a plan whose runs take turns stands still while the test has it */
 
 typedef struct standing {
@@ -561,7 +609,7 @@ int main(void)
         cmocka_unit_test(test_lacking),     cmocka_unit_test(test_refused),
         cmocka_unit_test(test_failure),     cmocka_unit_test(test_little_memory),
         cmocka_unit_test(test_uploads),     cmocka_unit_test(test_two_streams),
-        cmocka_unit_test(test_two_threads),
+        cmocka_unit_test(test_two_threads), cmocka_unit_test(test_frames_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
