@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -142,18 +143,44 @@ inline int rotation(size_t bytes_of_a_pair)
 
 struct Times {
     double min = 0, median = 0; /* ms */
+    double host = 0;            /* median ms of the host to enqueue a launch; of gated ones */
 };
 
 inline Times times_of(std::vector<double> ms)
 {
     std::sort(ms.begin(), ms.end());
-    return {ms.front(), ms[ms.size() / 2]};
+    return {ms.front(), ms[ms.size() / 2], 0};
 }
+
+/* Holds a stream up while work is enqueued, so that the device never waits for the host. Calls that
+ * themselves wait for the stream end it. */
+class Gate
+{
+  public:
+    void close(cudaStream_t stream)
+    {
+        opened = false;
+        must(cudaLaunchHostFunc(stream, hold, this), "host function");
+    }
+    void open()
+    {
+        opened = true;
+    }
+
+  private:
+    static void hold(void *user)
+    {
+        auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+        while (!((Gate *)user)->opened && std::chrono::steady_clock::now() < end)
+            ;
+    }
+    std::atomic<bool> opened{true};
+};
 
 class Clock
 {
   public:
-    explicit Clock(cudaStream_t stream) : stream(stream)
+    explicit Clock(cudaStream_t stream, bool gated) : stream(stream), gated(gated)
     {
         must(cudaEventCreate(&from), "event");
         must(cudaEventCreate(&to), "event");
@@ -167,38 +194,50 @@ class Clock
     template <class F> double once(int count, F launch)
     {
         float ms = 0;
+        if (gated)
+            gate.close(stream);
         must(cudaEventRecord(from, stream), "event");
+        auto start = std::chrono::steady_clock::now();
         for (int i = 0; i < count; i++)
             launch();
+        std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
+        host = spent.count() / count;
         must(cudaEventRecord(to, stream), "event");
+        gate.open();
         must(cudaEventSynchronize(to), "the device failed");
         must(cudaEventElapsedTime(&ms, from, to), "event");
         return (double)ms / count;
     }
+    double host = 0; /* milliseconds to enqueue each */
 
   private:
     cudaStream_t stream;
+    bool gated;
+    Gate gate;
     cudaEvent_t from, to;
 };
 
 /* The median of at least 7 and at most 60 measurements, of 1 ms or some launches each, for
- * some seconds. */
-template <class F> Times measure(cudaStream_t stream, double seconds, F launch)
+ * some seconds: of the device's work alone, or with what it waits for the host. */
+template <class F> Times measure(cudaStream_t stream, double seconds, F launch, bool gated = true)
 {
-    Clock clock(stream);
+    Clock clock(stream, gated);
     clock.once(3, launch);
     double first = clock.once(1, launch);
-    int least = first < 2 ? 4 : 1; /* else the wait for the first launch would count */
+    int least = first < 2 ? 4 : 1; /* else the beginning and the end would count */
     int count = std::max(least, (int)std::min(64.0, 1 / std::max(first, 1e-3)));
-    std::vector<double> ms;
+    std::vector<double> ms, host;
     auto start = std::chrono::steady_clock::now();
     double spent = 0;
     while (ms.size() < 3 ||
            (ms.size() < 60 && (ms.size() < 7 || spent < seconds) && spent < 10 * seconds)) {
         ms.push_back(clock.once(count, launch));
+        host.push_back(clock.host);
         spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
-    return times_of(ms);
+    Times t = times_of(ms);
+    t.host = times_of(host).median;
+    return t;
 }
 
 /* Bytes read and written per second by the device's own copy. */
