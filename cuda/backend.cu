@@ -426,18 +426,22 @@ static tamis_status backend_download(tamis_gpu *gpu, void *stream, const tamis_g
     return TAMIS_OK;
 }
 
+static tamis_status backend_clear(tamis_gpu *gpu, void *stream, char *device, int64_t stride,
+                                  size_t bytes, int32_t count, tamis_gpu_fault *fault)
+{
+    (void)gpu;
+    return tamis_cuda_check(
+        cudaMemset2DAsync(device, (size_t)stride, 0, bytes, (size_t)count, (cudaStream_t)stream),
+        "clearing", fault);
+}
+
 /* ---- the entry */
 
 static const tamis_backend backend = {
-    TAMIS_GPU_ABI,      "cuda",
-    tamis_cuda_filters, backend_count,
-    backend_describe,   backend_open,
-    backend_close,      backend_stream_get,
-    backend_stream_put, backend_wait,
-    backend_alloc,      backend_free,
-    backend_host_alloc, backend_host_free,
-    backend_upload,     backend_download,
-    tamis_cuda_convert, backend_enter,
+    TAMIS_GPU_ABI,    "cuda",        tamis_cuda_filters, backend_count,      backend_describe,
+    backend_open,     backend_close, backend_stream_get, backend_stream_put, backend_wait,
+    backend_alloc,    backend_free,  backend_host_alloc, backend_host_free,  backend_upload,
+    backend_download, backend_clear, tamis_cuda_convert, backend_enter,
 };
 
 extern "C" __attribute__((visibility("default"))) const tamis_backend *tamis_cuda_backend(void)

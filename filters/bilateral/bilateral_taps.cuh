@@ -62,7 +62,7 @@ template <typename T> struct window {
     /* The square of the guide's distance; NaN where it is not finite. */
     __device__ __forceinline__ float guide_square(int dx, int dy) const
     {
-        float d[TAMIS_MAX_CHANNELS], check = 0;
+        float d[TAMIS_MAX_CHANNELS] = {0}, check = 0;
 #pragma unroll
         for (int p = 0; p < TAMIS_MAX_CHANNELS; p++)
             if (p < a.guide.planes) {

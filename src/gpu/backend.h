@@ -184,6 +184,9 @@ typedef struct tamis_backend {
                            tamis_gpu_fault *fault);
     tamis_status (*download)(tamis_gpu *gpu, void *stream, const tamis_gpu_copy *copy,
                              tamis_gpu_fault *fault);
+    /* Zeros in `bytes` of each of count rows. */
+    tamis_status (*clear)(tamis_gpu *gpu, void *stream, char *device, int64_t stride, size_t bytes,
+                          int32_t count, tamis_gpu_fault *fault);
     tamis_status (*convert)(tamis_gpu *gpu, const tamis_gpu_convert *convert,
                             tamis_gpu_fault *fault);
     /* Makes the device the calling thread's, before launches. */

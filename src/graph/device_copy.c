@@ -68,6 +68,29 @@ void tamis_priv_held_drop(tamis_session *s, tamis_held *h)
     *h = (tamis_held){0};
 }
 
+static tamis_status clear_part(tamis_session *s, const tamis_held *h, tamis_rect part)
+{
+    const tamis_backend *backend = s->device->backend;
+    int64_t px = pixel_bytes(&h->format);
+    for (int p = 0; p < tamis_priv_plane_count(&h->format) && part.w > 0 && part.h > 0; p++)
+        for (int32_t i = 0; i < h->count; i++)
+            TAMIS_TRY(backend->clear(
+                s->device->gpu, s->stream,
+                h->planes.data[p] + i * h->next + part.y * h->planes.stride[p] + part.x * px,
+                h->planes.stride[p], (size_t)(part.w * px), part.h, &s->fault));
+    return TAMIS_OK;
+}
+
+tamis_status tamis_priv_held_clear(tamis_session *s, const tamis_held *h)
+{
+    tamis_rect b = h->box, t = h->there;
+    int32_t right = t.x + t.w, bottom = t.y + t.h;
+    TAMIS_TRY(clear_part(s, h, (tamis_rect){b.x, b.y, b.w, t.y - b.y}));
+    TAMIS_TRY(clear_part(s, h, (tamis_rect){b.x, t.y, t.x - b.x, t.h}));
+    TAMIS_TRY(clear_part(s, h, (tamis_rect){right, t.y, b.x + b.w - right, t.h}));
+    return clear_part(s, h, (tamis_rect){b.x, bottom, b.w, b.y + b.h - bottom});
+}
+
 tamis_held tamis_priv_held_of_image(const tamis_image *image, int32_t x, int32_t y)
 {
     tamis_rect box = {x, y, image->w, image->h};
@@ -130,6 +153,7 @@ tamis_status tamis_priv_held_upload(tamis_session *s, const tamis_image *image, 
     TAMIS_TRY(tamis_priv_held_make(s, image->format, part, 1, out));
     part = tamis_priv_rect_common(part, window); /* slack may be missing there */
     out->there = part;
+    TAMIS_TRY(tamis_priv_held_clear(s, out));
     for (int p = 0; p < tamis_image_planes(image); p++) {
         tamis_priv_held_copy(s, image, p, window.x, window.y, out, part, &copy);
         TAMIS_TRY(s->device->backend->upload(s->device->gpu, s->stream, &copy, &s->fault));

@@ -71,10 +71,12 @@ static tamis_status advance(tamis_session *s, int k, struct sequence *q, const t
             status = tamis_priv_held_make(
                 s, step->node.out, tamis_priv_with_slack(s->parts[k + 1], step->out_w, step->out_h),
                 now->count, out);
+            out->there = s->parts[k + 1];
+            if (status == TAMIS_OK)
+                status = tamis_priv_held_clear(s, out);
         }
         if (status == TAMIS_OK)
             status = tamis_priv_device_step(s, k, &q->frame[f], guide, out);
-        out->there = s->parts[k + 1];
     }
     drop_sequence(s, q);
     *q = next;

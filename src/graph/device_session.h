@@ -16,7 +16,7 @@ typedef struct tamis_held {
     int64_t next;            /* bytes from one picture to the next */
     int32_t count;           /* pictures; 0: there is nothing */
     tamis_rect box;          /* the part */
-    tamis_rect there;        /* what of it has been brought; the rest is slack that nothing uses */
+    tamis_rect there;        /* what of it has been brought; the rest is slack, zeros */
 } tamis_held;
 
 /* A frame in host memory that several runs on a device read. The first of them brings it there. */
@@ -61,6 +61,9 @@ typedef struct tamis_session {
 tamis_status tamis_priv_held_make(tamis_session *s, tamis_format format, tamis_rect part,
                                   int32_t count, tamis_held *out);
 void tamis_priv_held_drop(tamis_session *s, tamis_held *h);
+
+/* Fills what is not there with zeros: kernels may read it, though nothing follows from it. */
+tamis_status tamis_priv_held_clear(tamis_session *s, const tamis_held *h);
 
 /* A part of an image of w x h pixels with what kernels may read around it. */
 tamis_rect tamis_priv_with_slack(tamis_rect r, int32_t w, int32_t h);

@@ -18,6 +18,7 @@ static tamis_status as_wanted(tamis_session *s, const tamis_held *in, tamis_type
     format.type = type;
     TAMIS_TRY(tamis_priv_held_make(s, format, part, in->count, out));
     out->there = tamis_priv_rect_common(there, in->there);
+    TAMIS_TRY(tamis_priv_held_clear(s, out));
     return tamis_priv_held_convert(s, in, out, out->there, 0,
                                    premultiply ? TAMIS_GPU_ALPHA_MULTIPLY : TAMIS_GPU_ALPHA_KEEP);
 }

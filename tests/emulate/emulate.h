@@ -567,6 +567,8 @@ cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size
                               size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void *p, int value, size_t size, cudaStream_t stream);
+cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *p);
 template <typename F> static inline cudaError_t cudaFuncSetAttribute(F, cudaFuncAttribute, int)
 {

@@ -392,6 +392,14 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t size, cudaStream_t)
     return cudaSuccess;
 }
 
+cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t)
+{
+    for (size_t y = 0; y < height; y++)
+        memset((char *)p + y * pitch, value, width);
+    return cudaSuccess;
+}
+
 // For tests: what has gone to devices.
 extern "C" __attribute__((visibility("default"))) int64_t tamis_emulate_uploaded(void)
 {
