@@ -88,7 +88,7 @@ batch() { # name, pictures, size, chain
     for device in cpu cuda; do
         rm -rf "$work/out"
         start=$EPOCHREALTIME
-        "$tamis" run "$4" "$work/in" -o "$work/out" --device $device -q || line="$line FAILED"
+        "$tamis" run "$4" "$work/in" -o "$work/out/" --device $device -q || line="$line FAILED"
         line="$line, $device $(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.2f", b - a }') s"
     done
     echo "$line"
