@@ -27,11 +27,25 @@ for size in 64x48 80x60 97x33; do
         kinds=$((kinds + 1))
     done
 done
+# Folders of a thousand: only the first is linked one by one.
+fill() { # folder, pictures
+    mkdir "$place/in/$1"
+    j=0
+    while [ $j -lt "$2" ]; do
+        echo "$place/kind$((j % kinds)) $place/in/$1/$(printf %03d $j).png"
+        j=$((j + 1))
+    done | xargs -n 2 -P 2 ln
+}
 i=0
 while [ $i -lt "$count" ]; do
-    echo "$place/kind$((i % kinds)) $place/in/$(printf %07d $i).png"
-    i=$((i + 1))
-done | xargs -n 2 -P 2 ln
+    folder=$(printf %05d $i)
+    if [ $i -gt 0 ] && [ $((count - i)) -ge 1000 ]; then
+        cp -al "$place/in/00000" "$place/in/$folder"
+    else
+        fill "$folder" $((count - i < 1000 ? count - i : 1000))
+    fi
+    i=$((i + 1000))
+done
 
 device_memory() {
     command -v nvidia-smi > /dev/null 2>&1 || { echo 0; return; }
@@ -39,7 +53,7 @@ device_memory() {
         awk -F, -v pid="$1" '$1 == pid { sum += $2 } END { print sum + 0 }'
 }
 
-"$tamis" run "$chain" "$place/in" -o "$place/out" --format pnm --progress json "$@" \
+"$tamis" run "$chain" "$place/in" --recursive -o "$place/out" --format pnm --progress json "$@" \
     2> "$place/log" &
 pid=$!
 : > "$place/samples"
