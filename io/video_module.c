@@ -24,6 +24,18 @@ const tamis_video_module *tamis_priv_video_module(char *why, size_t size)
     return NULL;
 }
 
+int tamis_video_device(int index, char *buf, size_t size)
+{
+    char why[256];
+    if (!buf || size == 0)
+        return 0;
+    const tamis_video_module *module = tamis_priv_video_module(why, sizeof why);
+    if (module)
+        return module->device(index, buf, size);
+    snprintf(buf, size, "%s", why);
+    return 0;
+}
+
 const char *tamis_video_libraries(char *buf, size_t size)
 {
     if (!buf || size == 0)

@@ -9,7 +9,7 @@
 
 /* Changes whenever something in this header or in tamis/video.h does: a module of another version
  * is not used. */
-#define TAMIS_VIDEO_ABI 3u
+#define TAMIS_VIDEO_ABI 4u
 
 /* Bytes of a file that probes see. */
 #define TAMIS_VIDEO_PROBE_BYTES 512
@@ -77,6 +77,8 @@ typedef struct tamis_video_module {
     tamis_status (*writer_open)(tamis_video_writer *writer,
                                 const tamis_video_write_options *options);
     const char *(*libraries)(char *buf, size_t size);
+    /* As tamis_video_device(). */
+    int (*device)(int index, char *buf, size_t size);
 } tamis_video_module;
 
 /* The one symbol of a module: gives its table, in static storage. */

@@ -7,11 +7,12 @@ set -eu
 
 want="gcc g++ cmake ninja-build pkg-config libpng-dev libjpeg-dev libtiff-dev libjansson-dev"
 video="libavformat-dev libavcodec-dev libswscale-dev"
+test_video="ffmpeg libffmpeg-nvenc-dev"
 [ "${1:-}" = video ] && want="$want $video"
 [ "${1:-}" = vips ] && want="$want libvips-dev"
-[ "${1:-}" = test ] && want="$want libcmocka-dev libmicrohttpd-dev python3 clang-format locales $video ffmpeg"
+[ "${1:-}" = test ] && want="$want libcmocka-dev libmicrohttpd-dev python3 clang-format locales $video $test_video"
 [ "${1:-}" = ci ] && want="$want libcmocka-dev libmicrohttpd-dev python3 clang clang-format locales libclang-rt-14-dev \
-gcc-aarch64-linux-gnu libc6-dev-arm64-cross $video ffmpeg"
+gcc-aarch64-linux-gnu libc6-dev-arm64-cross $video $test_video"
 [ "${1:-}" = deb ] && want="$want $video dpkg-dev"
 [ "${1:-}" = python ] && want="$want python3-dev python3-venv"
 

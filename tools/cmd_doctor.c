@@ -66,6 +66,9 @@ static json_t *json_devices(tool *t)
                             json_string(cuda_version(info.driver, driver, sizeof(driver))));
         json_object_set_new(o, "runtime",
                             json_string(cuda_version(info.runtime, runtime, sizeof(runtime))));
+        char decodes[256];
+        int does = tamis_video_device(i, decodes, sizeof(decodes));
+        json_object_set_new(o, "video_decoders", does ? tool_json_text(decodes) : json_null());
         json_array_append_new(list, o);
     }
     return list;
@@ -91,6 +94,8 @@ static void print_devices(tool *t)
                    (double)info.memory / (1 << 30), (double)info.free / (1 << 30),
                    cuda_version(info.driver, driver, sizeof(driver)),
                    cuda_version(info.runtime, runtime, sizeof(runtime)));
+        int does = tamis_video_device(i, why, sizeof(why));
+        printf("               decodes video: %s%s\n", does ? "" : "no, ", why);
     }
 }
 

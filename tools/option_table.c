@@ -5,6 +5,7 @@
 #include "options.h"
 
 static const char *const progress_names[] = {"auto", "bar", "json", "none", NULL};
+static const char *const decoder_names[] = {"auto", "software", "cuda", NULL};
 static const char *const table_names[] = {"filters", "published", NULL};
 const char *const tool_noise_names[] = {"gaussian", "saltpepper", "poisson", "speckle", NULL};
 
@@ -82,6 +83,10 @@ const tool_option tool_option_table[] = {
     OPTION(chroma, .kind = TOOL_TEXT, .arg = "CHAIN", .groups = VIDEO,
            .doc = "video: filter chroma with this chain instead; windows in pixels are scaled to "
                   "its samples, as those of the chain for luma are"),
+    OPTION(decoder, .kind = TOOL_CHOICE, .choices = decoder_names, .def = "auto", .groups = VIDEO,
+           .doc = "video: what decodes files for filters on a GPU; auto: its hardware where that "
+                  "can, straight into the filters; software: FFmpeg on the CPU; cuda: as auto, "
+                  "with a warning where the hardware cannot. The results are the same"),
     OPTION(start, .kind = TOOL_NUMBER, .min = 0, .max = 1e9, .arg = "SECONDS", .groups = VIDEO,
            .doc = "video: begin at this time"),
     OPTION(end, .kind = TOOL_NUMBER, .min = 0, .max = 1e9, .arg = "SECONDS", .groups = VIDEO,

@@ -45,6 +45,7 @@ typedef struct tool_options {
     int quality, level, tiff_tile, pyramid;
     const char *compression;
     const char *planes, *chroma, *frame_range, *codec, *preset, *pix_fmt;
+    int decoder;                       /* TOOL_DECODER_* */
     double start, end, crf, scene_cut; /* NaN = not given */
     int lossless;
     int progress; /* TOOL_PROGRESS_* */
@@ -73,6 +74,7 @@ typedef struct tool_options {
 } tool_options;
 
 enum { TOOL_PROGRESS_AUTO, TOOL_PROGRESS_BAR, TOOL_PROGRESS_JSON, TOOL_PROGRESS_NONE };
+enum { TOOL_DECODER_AUTO, TOOL_DECODER_SOFTWARE, TOOL_DECODER_CUDA };
 enum { TOOL_NOISE_GAUSSIAN, TOOL_NOISE_SALTPEPPER, TOOL_NOISE_POISSON, TOOL_NOISE_SPECKLE };
 
 /* In the order of TOOL_NOISE_*, ended by NULL. */

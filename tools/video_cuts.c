@@ -62,21 +62,29 @@ static double sum_row(const tamis_image *luma, int32_t y, int32_t from, int32_t 
     return sum;
 }
 
-/* Of large pictures every so many rows are enough. */
+tamis_image tool_cuts_rows(const tamis_image *luma)
+{
+    enum { ROWS = 16 * TOOL_CUTS_GRID };
+    int32_t step = (luma->h + ROWS - 1) / ROWS;
+    tamis_image rows = *luma;
+    rows.h = (luma->h + step - 1) / step;
+    for (int p = 0; p < tamis_image_planes(luma); p++)
+        rows.stride[p] *= step;
+    return rows;
+}
+
 static double block_mean(const tamis_image *luma, int column, int row)
 {
-    enum { ROWS = 16 };
     int32_t x0 = (int32_t)((int64_t)column * luma->w / TOOL_CUTS_GRID);
     int32_t x1 = (int32_t)((int64_t)(column + 1) * luma->w / TOOL_CUTS_GRID);
     int32_t y0 = (int32_t)((int64_t)row * luma->h / TOOL_CUTS_GRID);
     int32_t y1 = (int32_t)((int64_t)(row + 1) * luma->h / TOOL_CUTS_GRID);
     x1 = x1 > x0 ? x1 : x0 + 1; /* of pictures smaller than the grid a sample counts more often */
     y1 = y1 > y0 ? y1 : y0 + 1;
-    int32_t step = (y1 - y0 + ROWS - 1) / ROWS, rows = 0;
     double sum = 0;
-    for (int32_t y = y0; y < y1; y += step, rows++)
+    for (int32_t y = y0; y < y1; y++)
         sum += sum_row(luma, y, x0, x1);
-    return sum / ((double)rows * (x1 - x0));
+    return sum / ((double)(y1 - y0) * (x1 - x0));
 }
 
 static double distance(const double *a, const double *b)
@@ -101,13 +109,13 @@ static double usual_distance(const tool_cuts *cuts)
     return second;
 }
 
-int tool_cuts_step(tool_cuts *cuts, const tamis_image *luma)
+int tool_cuts_step(tool_cuts *cuts, const tamis_image *rows)
 {
     double means[BLOCKS];
     if (cuts->threshold <= 0)
         return 0;
     for (int i = 0; i < BLOCKS; i++)
-        means[i] = block_mean(luma, i % TOOL_CUTS_GRID, i / TOOL_CUTS_GRID);
+        means[i] = block_mean(rows, i % TOOL_CUTS_GRID, i / TOOL_CUTS_GRID);
     double d = 100 * distance(means, cuts->means) / cuts->range;
     memcpy(cuts->means, means, sizeof(means));
     if (cuts->frames++ == 0)

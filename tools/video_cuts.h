@@ -23,7 +23,10 @@ typedef struct tool_cuts {
 } tool_cuts;
 
 void tool_cuts_open(tool_cuts *cuts, double threshold, double range);
-/* Whether the next frame, its luma or first channel, begins a scene; the first one does not. */
-int tool_cuts_step(tool_cuts *cuts, const tamis_image *luma);
+/* The rows that are looked at, as a picture in the same memory: of large ones every so many. */
+tamis_image tool_cuts_rows(const tamis_image *luma);
+/* Whether the next frame, the rows of its luma or first channel, begins a scene; the first one does
+ * not. */
+int tool_cuts_step(tool_cuts *cuts, const tamis_image *rows);
 
 #endif

@@ -36,10 +36,27 @@ static int is_pinned(const tool *t)
            tamis_device_count(t->ctx) > 0;
 }
 
+/* 1 + the device whose hardware shall decode; 0 = none. Several take turns with frames in host
+ * memory. */
+static int decoding_device(tool *t)
+{
+    const char *wish = tool_device_wish(t);
+    int decoder = t->options.decoder, count, index = 0;
+    if (decoder == TOOL_DECODER_SOFTWARE || strcmp(wish, "cpu") == 0)
+        return 0;
+    count = tamis_device_count(t->ctx);
+    int several = strchr(wish, ',') || (strcmp(wish, "cuda:all") == 0 && count > 1);
+    if (count == 0 || (several && decoder != TOOL_DECODER_CUDA))
+        return 0;
+    sscanf(wish, "cuda:%d", &index);
+    return 1 + index;
+}
+
 tamis_status tool_video_read_options(tool *t, tamis_video_read_options *out)
 {
     const tool_options *o = &t->options;
-    *out = (tamis_video_read_options){.raw = o->raw, .threads = o->threads, .pinned = is_pinned(t)};
+    *out = (tamis_video_read_options){
+        .raw = o->raw, .threads = o->threads, .pinned = is_pinned(t), .device = decoding_device(t)};
     if (o->start > 0) /* NaN: not given */
         out->start = o->start;
     if (o->end > 0)
@@ -145,13 +162,47 @@ static tamis_status write_video(tool_worker *worker, const tool_file *file,
     return status;
 }
 
+/* Which decoder it was, aloud where it is not the one that was asked for. */
+static void tell_decoder(tool *t, const tool_file *file, const tamis_video_info *info)
+{
+    const char *text = info->decoder;
+    int failed = strstr(text, ", from frame ") != NULL;
+    if (!*text) /* frames of Y4M are what they are */
+        return;
+    if (failed || (t->options.decoder == TOOL_DECODER_CUDA && strncmp(text, "cuda", 4) != 0))
+        tool_warn(t, "%s: decoded by %s", file->in, text);
+    else
+        tool_detail(t, "%s: decoded by %s", file->in, text);
+}
+
+/* Frames in a device's memory are for plans that run there. */
+static int is_misplaced(const tool_video_parts *parts, const tamis_video_frame *frame)
+{
+    int plans = 0;
+    if (!frame->part[TAMIS_VIDEO_MAIN].device)
+        return 0;
+    for (int i = 0; i < TAMIS_VIDEO_PARTS; i++) {
+        const tamis_plan *plan = parts->part[i].plan;
+        plans += plan != NULL;
+        if (plan && strcmp(tamis_plan_device(plan), "cpu") == 0)
+            return 1;
+    }
+    return plans == 0;
+}
+
+/* *misplaced becomes 1, and nothing is done, where frames must be in host memory and are not. */
 static tamis_status filter_video(tool_worker *worker, const tool_file *file,
                                  tamis_video_reader *reader, tamis_video_frame *first,
-                                 tool_report *report)
+                                 tool_report *report, int *misplaced)
 {
     const tamis_video_info *info = tamis_video_reader_info(reader);
     tool_video_parts parts;
     tamis_status status = tool_video_parts_open(worker, &info->format, first, &parts);
+    *misplaced = !status && is_misplaced(&parts, first);
+    if (*misplaced) {
+        tool_video_parts_close(&parts);
+        return TAMIS_OK;
+    }
     fill_report(&parts, info, report);
     const tamis_plan *plan = parts.part[TAMIS_VIDEO_MAIN].plan;
     plan = plan ? plan : parts.part[TAMIS_VIDEO_CHROMA].plan;
@@ -168,21 +219,23 @@ static tamis_status filter_video(tool_worker *worker, const tool_file *file,
                                  : write_video(worker, file, reader, &parts, first, report);
     }
     tool_video_parts_close(&parts);
+    if (!status)
+        tell_decoder(&worker->tool, file, info);
     const char *damage = tamis_video_reader_damage(reader);
     if (!status && *damage && !report->loss)
         report->loss = tool_print_text("%s: %s", file->in, damage);
     return status;
 }
 
-tamis_status tool_video_file(tool_worker *worker, const tool_file *file, tool_report *report)
+static tamis_status open_and_filter(tool_worker *worker, const tool_file *file,
+                                    const tamis_video_read_options *options, tool_report *report,
+                                    int *misplaced)
 {
     tool *t = &worker->tool;
-    tamis_video_read_options options;
     tamis_video_reader *reader = NULL;
     tamis_video_frame first = {.owner = NULL};
-    tamis_status status = tool_video_read_options(t, &options);
-    if (!status)
-        status = tamis_video_reader_open(t->ctx, file->in, &options, &reader);
+    *misplaced = 0;
+    tamis_status status = tamis_video_reader_open(t->ctx, file->in, options, &reader);
     if (!status)
         status = tamis_video_reader_next(reader, &first);
     if (!status && first.part[TAMIS_VIDEO_MAIN].format.channels == 0) {
@@ -191,8 +244,21 @@ tamis_status tool_video_file(tool_worker *worker, const tool_file *file, tool_re
                                 *damage ? ": " : "", damage);
     }
     if (!status)
-        status = filter_video(worker, file, reader, &first, report);
+        status = filter_video(worker, file, reader, &first, report, misplaced);
     tamis_video_frame_release(&first);
     tamis_video_reader_close(&reader);
     return status;
+}
+
+tamis_status tool_video_file(tool_worker *worker, const tool_file *file, tool_report *report)
+{
+    tamis_video_read_options options;
+    int misplaced = 0;
+    tamis_status status = tool_video_read_options(&worker->tool, &options);
+    if (!status)
+        status = open_and_filter(worker, file, &options, report, &misplaced);
+    if (!misplaced)
+        return status;
+    options.device = 0;
+    return open_and_filter(worker, file, &options, report, &misplaced);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tamis/device.h>
 #include <tamis/estimate.h>
 
 /* ---- planes */
@@ -265,9 +266,19 @@ static tamis_status choose(tool_worker *worker, tool_video_part *part, int numbe
     tool *t = &worker->tool;
     tamis_run_options options = {.cancel = tool_cancel_flag()};
     tamis_graph *chosen = NULL;
+    tamis_image here = {.buffer = NULL};
+    tamis_status status = TAMIS_OK;
     if (!tamis_graph_is_open(part->graph))
         return TAMIS_OK;
-    tamis_status status = tamis_graph_resolve(t->ctx, part->graph, image, &options, &chosen);
+    if (image->device) {
+        status = tamis_image_create(t->ctx, image->format, image->w, image->h, &here);
+        if (!status)
+            status = tamis_image_transfer(t->ctx, image, &here);
+        image = &here;
+    }
+    if (!status)
+        status = tamis_graph_resolve(t->ctx, part->graph, image, &options, &chosen);
+    tamis_image_unref(&here);
     if (status)
         return status;
     tamis_graph_free(&part->graph);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tamis/device.h>
+
 #include "video_cuts.h"
 #include "video_queue.h"
 
@@ -32,6 +34,7 @@ typedef struct run {
     tool_queue in, out;
     hand reads, writes;
     tool_cuts cuts;
+    tamis_image rows;       /* what is looked at for cuts, of frames on a device */
     tool_frame **under_way; /* a ring of `room` frames: submitted, and those that others look at */
     int room, first, count; /* all that are there; of them */
     int finished;           /* so many, the oldest, have their results */
@@ -175,16 +178,33 @@ static tamis_status result_place(run *r, tool_frame *frame, int part, tamis_imag
     return tamis_image_create(r->worker->tool.ctx, format, p->w, p->h, *out);
 }
 
+/* Without a filter. */
+static tamis_status copy_part(run *r, const tamis_image *src, const tamis_image *dst)
+{
+    tamis_ctx *ctx = r->worker->tool.ctx;
+    tamis_image here;
+    if (!src->device)
+        return tamis_image_copy(ctx, src, dst);
+    if (tamis_format_equal(src->format, dst->format))
+        return tamis_image_transfer(ctx, src, dst);
+    tamis_status status = tamis_image_create(ctx, src->format, src->w, src->h, &here);
+    if (!status)
+        status = tamis_image_transfer(ctx, src, &here);
+    if (!status)
+        status = tamis_image_copy(ctx, &here, dst);
+    tamis_image_unref(&here);
+    return status;
+}
+
 static tamis_status submit_part(run *r, tool_frame *frame, int part)
 {
     const tool_video_part *p = &r->parts->part[part];
-    tamis_ctx *ctx = r->worker->tool.ctx;
     tamis_image *dst = NULL;
     switch (p->way) {
     case TOOL_PART_NONE:
         return TAMIS_OK;
     case TOOL_PART_COPY:
-        return tamis_image_copy(ctx, &frame->src.part[part], &frame->dst.part[part]);
+        return copy_part(r, &frame->src.part[part], &frame->dst.part[part]);
     case TOOL_PART_NEUTRAL:
         tool_video_fill(&frame->dst.part[part], p->level);
         return TAMIS_OK;
@@ -203,11 +223,37 @@ static void cut(run *r)
             tamis_stream_cut(r->streams[i]);
 }
 
+/* Whether a scene begins with the frame, where that matters. */
+static tamis_status look(run *r, const tool_frame *frame, int *begins)
+{
+    tamis_ctx *ctx = r->worker->tool.ctx;
+    tamis_image rows = tool_cuts_rows(&frame->src.part[TAMIS_VIDEO_MAIN]);
+    *begins = 0;
+    if (!r->parts->around || r->cuts.threshold <= 0)
+        return TAMIS_OK;
+    if (rows.device) {
+        tamis_status status =
+            r->rows.w ? TAMIS_OK
+                      : tamis_image_create_pinned(ctx, rows.format, rows.w, rows.h, &r->rows);
+        if (!status)
+            status = tamis_image_transfer(ctx, &rows, &r->rows);
+        if (status)
+            return status;
+        rows = r->rows;
+    }
+    *begins = tool_cuts_step(&r->cuts, &rows);
+    return TAMIS_OK;
+}
+
 /* Before frames that others after them look at, nothing has to be made again. */
 static tamis_status pass_on(run *r, tool_frame *frame)
 {
-    if (r->parts->around)
-        tool_cuts_step(&r->cuts, &frame->src.part[TAMIS_VIDEO_MAIN]);
+    int begins;
+    tamis_status status = look(r, frame, &begins);
+    if (status) {
+        tool_frame_free(frame);
+        return status;
+    }
     /* The writing thread says why. */
     return tool_queue_push(&r->out, frame) ? TAMIS_OK : TAMIS_ERR_WRITE;
 }
@@ -219,11 +265,14 @@ static tamis_status submit(run *r, tool_frame *frame)
     if (number + r->parts->around < r->kept)
         return pass_on(r, frame);
     r->under_way[(r->first + r->count++) % r->room] = frame;
-    if (r->parts->around && tool_cuts_step(&r->cuts, &frame->src.part[TAMIS_VIDEO_MAIN])) {
+    int begins;
+    tamis_status status = look(r, frame, &begins);
+    if (begins) {
         tool_detail(&r->worker->tool, "a scene begins at %.3f s", frame->src.time);
         cut(r);
     }
-    tamis_status status = tamis_video_writer_frame(r->writer, &frame->src, &frame->dst);
+    if (!status)
+        status = tamis_video_writer_frame(r->writer, &frame->src, &frame->dst);
     for (int i = 0; i < TAMIS_VIDEO_PARTS && !status; i++)
         status = submit_part(r, frame, i);
     return status;
@@ -363,6 +412,7 @@ static void clean(run *r)
     for (int i = 0; i < r->count; i++)
         tool_frame_free(at(r, i));
     free(r->under_way);
+    tamis_image_unref(&r->rows);
     tool_queue_free(&r->in);
     tool_queue_free(&r->out);
 }

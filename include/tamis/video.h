@@ -83,6 +83,9 @@ typedef struct tamis_video_info {
     int audio, subtitles, attachments, chapters, other; /* tracks besides this one, and chapters */
     char color[64]; /* "bt2020nc smpte2084 bt2020", empty when not tagged */
     char detail[96];
+    /* What decodes: "software" or a device, "cuda:0", with a reason where it is not the device that
+     * was asked for; "" for Y4M and raw. It changes where a device fails in the middle. */
+    char decoder[224];
 } tamis_video_info;
 
 /* Options for reading. Zero-initialize. */
@@ -94,6 +97,11 @@ typedef struct tamis_video_read_options {
     int threads;          /* for decoding; 0 = as many as are useful */
     int pinned;           /* 1: frames of Y4M and raw files in memory that devices copy at full
                              speed (device.h), where there are any; for frames that go there */
+    int device; /* 1 + i: the hardware of device number i decodes, if it can, and frames lie in that
+                   device's memory, as part[].device tells; else, and with 0, they are in host
+                   memory. The bits are the same. Where hardware fails in the middle software takes
+                   its place, and frames go to the device all the same. What is damaged in the data
+                   of a frame hardware conceals without telling. For regular files */
 } tamis_video_read_options;
 
 typedef struct tamis_video_reader tamis_video_reader;
@@ -199,6 +207,10 @@ TAMIS_API const char *tamis_video_writer_detail(const tamis_video_writer *writer
 TAMIS_API tamis_status tamis_video_writer_finish(tamis_video_writer *writer);
 /* Closes; without a successful finish the file does not stay. */
 TAMIS_API void tamis_video_writer_close(tamis_video_writer **writer);
+
+/* 1, with the codecs that the hardware of device number index decodes as far as FFmpeg knows, such
+ * as "h264 hevc av1", in buf; 0, with why there are none. */
+TAMIS_API int tamis_video_device(int index, char *buf, size_t size);
 
 /* Names and versions of the video libraries, such as "libavcodec 59.37.100 (GPL)", or why there are
  * none; returns buf. */

@@ -129,7 +129,7 @@ static const AVCodec *find_decoder(const AVStream *stream)
     return codec ? codec : avcodec_find_decoder(id);
 }
 
-static tamis_status open_decoder(tamis_video_reader *reader, int threads)
+static tamis_status open_decoder(tamis_video_reader *reader, int threads, int device)
 {
     tamis_av_reader *r = reader->state;
     const AVCodec *codec = find_decoder(r->stream);
@@ -149,6 +149,8 @@ static tamis_status open_decoder(tamis_video_reader *reader, int threads)
     /* Rows are cut exactly where the stream says, and may begin anywhere. */
     r->codec->flags |= AV_CODEC_FLAG_UNALIGNED;
     tamis_priv_av_note_codec(&r->decoder, r->codec);
+    if (device)
+        tamis_priv_av_device_attach(&r->device, device, r->codec);
     int error = avcodec_open2(r->codec, codec, NULL);
     if (error < 0)
         return fail(reader, error == AVERROR(ENOMEM) ? TAMIS_ERR_MEMORY : TAMIS_ERR_UNSUPPORTED,
@@ -171,14 +173,15 @@ static void set_clock(tamis_av_reader *r)
     r->tap.base = base;
 }
 
-tamis_status tamis_priv_av_demux_open(tamis_video_reader *reader, const char *path, int threads)
+tamis_status tamis_priv_av_demux_open(tamis_video_reader *reader, const char *path, int threads,
+                                      int device)
 {
     tamis_av_reader *r = reader->state;
     tamis_status status = open_container(reader, path);
     if (status == TAMIS_OK)
         status = find_stream(reader);
     if (status == TAMIS_OK)
-        status = open_decoder(reader, threads);
+        status = open_decoder(reader, threads, device);
     if (status != TAMIS_OK)
         return status;
     set_clock(r);

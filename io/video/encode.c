@@ -382,7 +382,8 @@ static tamis_status open_pools(const request *q)
         return tamis_ctx_fail(q->writer->ctx, TAMIS_ERR_UNSUPPORTED,
                               "%s: nothing converts %s to %s", q->writer->name,
                               av_get_pix_fmt_name(pixels), av_get_pix_fmt_name(e->codec->pix_fmt));
-    int ok = tamis_priv_av_pool_open(&e->frames, pixels, f->w, f->h) &&
+    int place = q->options->pinned ? TAMIS_AV_PINNED : TAMIS_AV_HOST;
+    int ok = tamis_priv_av_pool_open_at(&e->frames, q->writer->ctx, place, pixels, f->w, f->h) &&
              tamis_priv_av_pool_open(&e->ready, e->codec->pix_fmt, f->w, f->h);
     if (packed != AV_PIX_FMT_NONE)
         ok = ok && tamis_priv_av_pool_open(&e->packed, packed, f->w, f->h);

@@ -19,10 +19,19 @@ typedef struct tamis_av_pool {
     AVBufferPool *pool;
     enum AVPixelFormat pixels;
     int w, h;
+    tamis_ctx *ctx; /* with TAMIS_AV_PINNED and devices */
+    int place;
 } tamis_av_pool;
+
+/* Where a pool's memory is: in the host's, there so that devices copy it at full speed as far as
+ * there is such memory, or 1 + a device's number. */
+enum { TAMIS_AV_PINNED = -1, TAMIS_AV_HOST = 0 };
 
 /* Returns 0 when there is no memory. */
 int tamis_priv_av_pool_open(tamis_av_pool *pool, enum AVPixelFormat pixels, int w, int h);
+/* The same elsewhere. The pool must stay where it is while frames of it do. */
+int tamis_priv_av_pool_open_at(tamis_av_pool *pool, tamis_ctx *ctx, int place,
+                               enum AVPixelFormat pixels, int w, int h);
 /* A frame with undefined samples, or NULL. */
 AVFrame *tamis_priv_av_pool_take(const tamis_av_pool *pool);
 void tamis_priv_av_pool_close(tamis_av_pool *pool);

@@ -188,6 +188,8 @@ const char *tamis_priv_av_damage(const tamis_video_reader *reader)
 {
     tamis_av_reader *r = reader->state;
     char said[160], text[AV_ERROR_MAX_STRING_SIZE] = "";
+    if (r->device.again)
+        return tamis_video_reader_damage(r->device.again);
     r->damage[0] = '\0';
     say_count(r, r->lost, "could not be decoded");
     say_count(r, r->damaged, "came out damaged");

@@ -34,8 +34,9 @@ static const char *libraries(char *buf, size_t size)
     return buf;
 }
 
-static const tamis_video_module module = {TAMIS_VIDEO_ABI, tamis_priv_av_reader_open, holds,
-                                          tamis_priv_av_writer_open, libraries};
+static const tamis_video_module module = {TAMIS_VIDEO_ABI, tamis_priv_av_reader_open,
+                                          holds,           tamis_priv_av_writer_open,
+                                          libraries,       tamis_priv_av_device_codecs};
 
 TAMIS_API const tamis_video_module *tamis_video_module_entry(void);
 

@@ -6,10 +6,12 @@
 #include <string.h>
 
 /* Contexts of ours are known by these functions: opaque pointers of others mean something else. */
-static enum AVPixelFormat first_software(struct AVCodecContext *codec,
-                                         const enum AVPixelFormat *formats)
+static enum AVPixelFormat choose_format(struct AVCodecContext *codec,
+                                        const enum AVPixelFormat *formats)
 {
-    (void)codec;
+    for (int i = 0; codec->hw_device_ctx && formats[i] != AV_PIX_FMT_NONE; i++)
+        if (formats[i] == AV_PIX_FMT_CUDA)
+            return formats[i];
     for (; *formats != AV_PIX_FMT_NONE; formats++) {
         const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(*formats);
         if (d && !(d->flags & AV_PIX_FMT_FLAG_HWACCEL))
@@ -37,7 +39,7 @@ static tamis_av_note *note_of(void *context)
         return NULL;
     if (class == avcodec_get_class()) {
         const AVCodecContext *codec = context;
-        return codec->get_format == first_software ? codec->opaque : NULL;
+        return codec->get_format == choose_format ? codec->opaque : NULL;
     }
     if (class == avformat_get_class()) {
         const AVFormatContext *format = context;
@@ -96,7 +98,7 @@ void tamis_priv_av_note_clear(tamis_av_note *note)
 void tamis_priv_av_note_codec(tamis_av_note *note, AVCodecContext *codec)
 {
     codec->opaque = note;
-    codec->get_format = first_software;
+    codec->get_format = choose_format;
 }
 
 void tamis_priv_av_note_format(tamis_av_note *note, AVFormatContext *format)

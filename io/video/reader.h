@@ -4,6 +4,7 @@
 #define TAMIS_VIDEO_READER_H
 
 #include "bytes.h"
+#include "device.h"
 #include "frame.h"
 #include "note.h"
 #include "tap.h"
@@ -19,6 +20,8 @@ typedef struct tamis_av_reader {
     AVFrame *first;       /* the first to be delivered; NULL once it was */
     AVFrame *like;        /* the first frame's properties, without samples */
     tamis_av_pool copies; /* for frames that cannot be seen where the decoder put them */
+    tamis_av_device device;
+    tamis_video_read_options options; /* for a decoder in software, should the device's fail */
     tamis_video_format sight;
     enum AVPixelFormat pixels;
     tamis_av_tap tap;
@@ -48,8 +51,9 @@ tamis_status tamis_priv_av_reader_open(tamis_video_reader *reader, const char *p
 
 /* ---- demux.c */
 
-/* Opens the container, finds the video and its decoder. */
-tamis_status tamis_priv_av_demux_open(tamis_video_reader *reader, const char *path, int threads);
+/* Opens the container, finds the video and its decoder. device: as in tamis_video_read_options. */
+tamis_status tamis_priv_av_demux_open(tamis_video_reader *reader, const char *path, int threads,
+                                      int device);
 /* The next packet of the video in r->packet: 1, or 0 at the end. Others go to the tap. */
 int tamis_priv_av_demux_next(tamis_av_reader *r);
 /* Other tracks up to the tap's end. */

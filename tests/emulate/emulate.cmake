@@ -37,3 +37,22 @@ endif()
 target_include_directories(tamis_cuda_emulated PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/emulate
                            ${TAMIS_PUBLIC_INCLUDES} ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/cuda)
 set(TAMIS_EMULATED ${CMAKE_BINARY_DIR}/tests/tamis_cuda_emulated.so)
+
+# A driver and a decoder of videos beside it.
+find_path(NVCODEC_INCLUDE ffnvcodec/dynlink_cuviddec.h)
+if(NVCODEC_INCLUDE)
+  foreach(library driver decoder)
+    add_library(emulated_${library} SHARED emulate/${library}.c)
+    set_target_properties(emulated_${library} PROPERTIES PREFIX "" SUFFIX ".so.1"
+                          C_VISIBILITY_PRESET default
+                          LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/driver)
+  endforeach()
+  set_target_properties(emulated_driver PROPERTIES OUTPUT_NAME libcuda)
+  set_target_properties(emulated_decoder PROPERTIES OUTPUT_NAME libnvcuvid)
+  target_include_directories(emulated_decoder SYSTEM PRIVATE ${NVCODEC_INCLUDE})
+  add_dependencies(tamis_cuda_emulated emulated_driver emulated_decoder)
+  set(TAMIS_EMULATED_DRIVER ${CMAKE_BINARY_DIR}/tests/driver)
+else()
+  message(STATUS "Tests of decoding on a GPU are left out: no headers of FFmpeg for it (Debian: "
+                 "libffmpeg-nvenc-dev)")
+endif()
