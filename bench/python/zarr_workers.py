@@ -12,6 +12,7 @@ PyPI, and 4 GB in FOLDER.
 Without --compress stores have no codec, so that it, which all of them use alike, is not what is
 timed; with it they have Zarr's default, Zstandard. The status is 1 when a result differs."""
 import argparse
+import functools
 import os
 import signal
 import sys
@@ -159,23 +160,25 @@ def by_zarr(lazy, out):
     return da.store(lazy, out, compute=False, lock=False)
 
 
-def programs(text, z, out):
-    """What each program is to compute, by name."""
-    chunks = (CHUNK, CHUNK)
-    lazy = da.from_zarr(z, chunks=chunks)
-    found = {"dask.array, a copy": by_zarr(lazy.copy(), out)}
-    for name, chain in (("tamis.dask, a copy", ""), ("tamis.dask", text)):
-        found[name] = tamis.dask.store(tamis.dask.map(chain, z, chunks=chunks), out, compute=False)
+def programs(text, z):
+    """(name, function of a target that returns the job)."""
+    lazy = da.from_zarr(z, chunks=(CHUNK, CHUNK))
+
+    def own(chain):
+        result = tamis.dask.map(chain, z, chunks=(CHUNK, CHUNK))
+        return lambda out: tamis.dask.store(result, out, compute=False)
+    yield "dask.array, a copy", lambda out: by_zarr(lazy.copy(), out)
+    yield "tamis.dask, a copy", own("")
+    yield "tamis.dask", own(text)
     for name, f in peers(text):
-        found[name] = by_zarr(f(lazy), out)
-    return found
+        yield name, functools.partial(by_zarr, f(lazy))
 
 
 def beside(folder, side, rounds, compressors, texts):
     """Prints the rows of the peers."""
     source, target = folder + "/small.zarr", folder + "/small_out.zarr"
     make_picture(source, side, compressors)
-    z, out = zarr.open(source, mode="r"), create(target, side, compressors)
+    z = zarr.open(source, mode="r")
     print("\n%dx%d u16, stored in chunks of %d%s, filtered in chunks of %d, from store to store; "
           "two workers with one thread each, the least of %d\n"
           % (side, side, STORED, " by Zstandard" if compressors else "", CHUNK, rounds))
@@ -184,8 +187,9 @@ def beside(folder, side, rounds, compressors, texts):
     for text in texts:
         runs, results = {}, {}
         for _ in range(rounds):
-            for name, job in programs(text, z, out).items():
-                runs.setdefault(name, []).append(Run(job, target))
+            for name, job in programs(text, z):
+                out = create(target, side, compressors)  # files that replace others cost more
+                runs.setdefault(name, []).append(Run(job(out), target))
                 results[name] = out[...]
         best = {name: [min(getattr(r, what) for r in runs[name])
                        for what in ("cpu", "wall", "memory")] for name in runs}
