@@ -69,9 +69,14 @@ static __device__ __noinline__ unsigned march_blank(const tamis_input<T> *in, in
     return w;
 }
 
-/* Where a thread's rows of words come from. INSIDE: all words of all rows of the strip, and of two
- * rows behind it, may be loaded at once. */
-template <typename T, int K, int STEP, bool INSIDE> struct march {
+/* Where a thread's rows of words come from. */
+enum march_from {
+    MARCH_INSIDE,  /* all words of all rows of the strip, and of two rows behind it, are there */
+    MARCH_BESIDE,  /* words on either side, and rows, may have others that stand for them */
+    MARCH_ANYWHERE /* samples are put together one by one */
+};
+
+template <typename T, int K, int STEP, march_from FROM> struct march {
     typedef march_row<T, K, STEP> row_words;
     enum { PAIRS = row_words::PAIRS, BEFORE = row_words::SIDE * row_words::PER_WORD };
     const tamis_input<T> &in;
@@ -82,6 +87,10 @@ template <typename T, int K, int STEP, bool INSIDE> struct march {
     unsigned one; /* see march_middle() */
     int *from;    /* where not columns: samples of a row that words take, below 0: of the border's
                      value, -1 the first one; those of a thread are BLOCK apart */
+    /* MARCH_BESIDE: where the words on the left and right are, in bytes from sample i, and in which
+     * order their bytes are taken, in 16 bits each. */
+    int left_at, right_at;
+    unsigned order;
     enum { BLOCK = 32 * MARCH_WARPS };
 
     /* Of the words' sample n. */
@@ -102,6 +111,55 @@ template <typename T, int K, int STEP, bool INSIDE> struct march {
         }
     }
 
+    /* A word beside the outputs', whose first sample is the words' sample `first`: the samples that
+     * are needed must lie in one word of the image. 0: they do not. */
+    __device__ __forceinline__ bool find_side(int first, int *at, unsigned *selector) const
+    {
+        int block = -1;
+        bool found = true;
+        *selector = 0;
+#pragma unroll
+        for (int n = 0; n < row_words::PER_WORD; n++) {
+            if (!is_needed(first + n))
+                continue;
+            int64_t sample = i + first + n - BEFORE;
+            int x = (int)((sample + (STEP << 20)) / STEP) - (1 << 20);
+            int u = tamis_index(in.border, x, in.w);
+            int there = min(max(u, in.left), in.right) * STEP + (int)(sample - (int64_t)x * STEP);
+            block = block < 0 ? there / row_words::PER_WORD : block;
+            found = found && u >= 0 && there / row_words::PER_WORD == block;
+#pragma unroll
+            for (int b = 0; b < (int)sizeof(T); b++)
+                *selector |= (unsigned)(there % row_words::PER_WORD * (int)sizeof(T) + b)
+                             << 4 * (n * (int)sizeof(T) + b);
+        }
+        int sample = block * row_words::PER_WORD;
+        *at = (int)(sample - i) * (int)sizeof(T);
+        return found && sample >= in.left * STEP &&
+               (int64_t)sample + row_words::PER_WORD <= ((int64_t)in.right + 1) * STEP;
+    }
+    __device__ __forceinline__ bool find_sides()
+    {
+        unsigned left = 0, right = 0;
+        bool found = find_side(0, &left_at, &left) &&
+                     find_side((row_words::SIDE + row_words::CENTER) * row_words::PER_WORD,
+                               &right_at, &right);
+        order = left | right << 16;
+        return found && i >= (int64_t)in.left * STEP &&
+               i + row_words::SAMPLES <= ((int64_t)in.right + 1) * STEP;
+    }
+
+    static __device__ __forceinline__ void load_center(row_words &r, const char *p)
+    {
+        enum { SIDE = row_words::SIDE, CENTER = row_words::CENTER };
+        if constexpr (CENTER == 2) {
+            uint2 both = *(const uint2 *)p;
+            r.word[SIDE] = both.x;
+            r.word[SIDE + CENTER - 1] = both.y;
+        } else {
+            r.word[SIDE] = *(const unsigned *)p;
+        }
+    }
     static __device__ __forceinline__ row_words load_words(const char *p)
     {
         enum { SIDE = row_words::SIDE, CENTER = row_words::CENTER };
@@ -112,13 +170,19 @@ template <typename T, int K, int STEP, bool INSIDE> struct march {
             r.word[n] = w[n - SIDE];
             r.word[SIDE + CENTER + n] = w[CENTER + n];
         }
-        if constexpr (CENTER == 2) {
-            uint2 both = *(const uint2 *)p;
-            r.word[SIDE] = both.x;
-            r.word[SIDE + CENTER - 1] = both.y;
-        } else {
-            r.word[SIDE] = w[0];
-        }
+        load_center(r, p);
+        return r;
+    }
+    /* Row y or what stands for it; windows() puts the words on either side in order, so that
+     * nothing waits here. */
+    __device__ __forceinline__ row_words load_beside(int y) const
+    {
+        int v = min(max(tamis_index(in.border, y, in.h), in.top), in.bottom);
+        const char *p = base + v * stride;
+        row_words r;
+        r.word[0] = *(const unsigned *)(p + left_at);
+        load_center(r, p);
+        r.word[row_words::WORDS - 1] = *(const unsigned *)(p + right_at);
         return r;
     }
 
@@ -161,10 +225,13 @@ template <typename T, int K, int STEP, bool INSIDE> struct march {
     /* Rows y and y + 1, of which `at` is the first where all are inside. */
     __device__ __forceinline__ void load(row_words *r, int y, const char *&at) const
     {
-        if constexpr (INSIDE) {
+        if constexpr (FROM == MARCH_INSIDE) {
             r[0] = load_words(at);
             r[1] = load_words(at + stride);
             at += 2 * stride;
+        } else if constexpr (FROM == MARCH_BESIDE) {
+            r[0] = load_beside(y);
+            r[1] = load_beside(y + 1);
         } else {
             int v0 = tamis_index(in.border, y, in.h), v1 = tamis_index(in.border, y + 1, in.h);
             r[0] = load_somewhere(v0);
@@ -173,8 +240,13 @@ template <typename T, int K, int STEP, bool INSIDE> struct march {
     }
 
     /* The K samples of each pair's windows, */
-    static __device__ __forceinline__ void windows(unsigned (*v)[K], row_words r)
+    __device__ __forceinline__ void windows(unsigned (*v)[K], row_words r) const
     {
+        if constexpr (FROM == MARCH_BESIDE) {
+            r.word[0] = __byte_perm(r.word[0], 0, order & 0xffff);
+            r.word[row_words::WORDS - 1] =
+                __byte_perm(r.word[row_words::WORDS - 1], 0, order >> 16);
+        }
 #pragma unroll
         for (int n = 0; n < row_words::WORDS; n++)
             r.word[n] = march_flip<T>(r.word[n]);
@@ -254,8 +326,8 @@ template <typename M> struct march_3 {
     {
         at = m.base + y * m.stride;
         m.load(ahead, y, at);
-        M::windows(rows[0], ahead[0]);
-        M::windows(rows[1], ahead[1]);
+        m.windows(rows[0], ahead[0]);
+        m.windows(rows[1], ahead[1]);
         m.load(ahead, y + 2, at);
         m.sort_windows(rows[0]);
         m.sort_windows(rows[1]);
@@ -265,8 +337,8 @@ template <typename M> struct march_3 {
     {
         unsigned(*a)[3] = rows[2 * PHASE], (*b)[3] = rows[2 * PHASE + 1];
         unsigned(*c)[3] = rows[2 - 2 * PHASE], (*d)[3] = rows[3 - 2 * PHASE];
-        M::windows(c, ahead[0]);
-        M::windows(d, ahead[1]);
+        m.windows(c, ahead[0]);
+        m.windows(d, ahead[1]);
         m.load(ahead, y + 4, at);
         m.sort_windows(c);
         m.sort_windows(d);
@@ -290,13 +362,13 @@ template <typename M> struct march_5 {
         unsigned row_1[PAIRS][5];
         at = m.base + y * m.stride;
         m.load(ahead, y, at);
-        M::windows(row_0, ahead[0]);
-        M::windows(row_1, ahead[1]);
+        m.windows(row_0, ahead[0]);
+        m.windows(row_1, ahead[1]);
         m.load(ahead, y + 2, at);
         m.sort_windows(row_0);
         m.sort_windows(row_1);
-        M::windows(row_2, ahead[0]);
-        M::windows(row_3, ahead[1]);
+        m.windows(row_2, ahead[0]);
+        m.windows(row_3, ahead[1]);
         m.load(ahead, y + 4, at);
         m.sort_windows(row_2);
         m.sort_windows(row_3);
@@ -311,8 +383,8 @@ template <typename M> struct march_5 {
     __device__ __forceinline__ void down(const M &m, int y, unsigned (*out)[PAIRS])
     {
         unsigned row_4[PAIRS][5], row_5[PAIRS][5];
-        M::windows(row_4, ahead[0]);
-        M::windows(row_5, ahead[1]);
+        m.windows(row_4, ahead[0]);
+        m.windows(row_5, ahead[1]);
         m.load(ahead, y + 6, at);
         m.sort_windows(row_4);
         m.sort_windows(row_5);
@@ -383,23 +455,29 @@ static __device__ __forceinline__ bool march_within(const tamis_input<T> &in, in
            last + M::row_words::SAMPLES + M::BEFORE <= ((int64_t)in.right + 1) * STEP;
 }
 
+/* Threads go to the columns of one strip of the picture after the other, so that narrow pictures
+ * leave none idle. */
 template <typename T, int K, int STEP>
 __global__ void __launch_bounds__(32 * MARCH_WARPS, march_blocks<K>::COUNT)
     march_down(const __grid_constant__ sort_args<T> a)
 {
-    typedef march<T, K, STEP, true> M;
+    typedef march<T, K, STEP, MARCH_INSIDE> M;
+    typedef march<T, K, STEP, MARCH_BESIDE> beside;
     typedef typename M::row_words words;
     enum { SAMPLES = words::SAMPLES };
     static_assert(words::WORDS * words::PER_WORD <= MARCH_SAMPLES, "");
     __shared__ int from[MARCH_SAMPLES][M::BLOCK];
+    const unsigned all = 0xffffffffu, thread = threadIdx.x + 32 * threadIdx.y;
+    uint64_t n = (uint64_t)blockIdx.x * M::BLOCK + thread;
+    unsigned columns = (unsigned)a.tiles;
+    int64_t strip = n >> 32 ? (int64_t)(n / columns) : (unsigned)n / columns;
     int begin = a.out.x * STEP, end = (a.out.x + a.out.w) * STEP, out_bottom = a.out.y + a.out.h;
-    int64_t strip = blockIdx.x / a.tiles;
-    int64_t warp_i = (int64_t)(begin + a.shift_x) / SAMPLES * SAMPLES +
-                     (int64_t)(blockIdx.x % a.tiles) * 32 * SAMPLES;
-    int64_t i = warp_i + threadIdx.x * SAMPLES;
-    int64_t top = a.out.y + (strip * MARCH_WARPS + threadIdx.y) * a.height;
-    if (top >= out_bottom || i >= end + a.shift_x)
-        return;
+    int64_t i =
+        (int64_t)(begin + a.shift_x) / SAMPLES * SAMPLES + ((int64_t)n - strip * columns) * SAMPLES;
+    int64_t top = a.out.y + strip * a.height;
+    bool gone = top >= out_bottom; /* the last block may have more threads than there is work */
+    if (gone)
+        top = a.out.y;
     const tamis_input<T> &in = a.in.plane[blockIdx.y];
     int stop = min(out_bottom, (int)top + a.height), down = a.shift_y - K / 2;
     int x = (int)i - a.shift_x;
@@ -415,27 +493,38 @@ __global__ void __launch_bounds__(32 * MARCH_WARPS, march_blocks<K>::COUNT)
         aligned && x % SAMPLES == 0 && x >= begin && x + SAMPLES <= end,
     };
     const char *base = in.data() + i * (int)sizeof(T);
-    int64_t last = min(warp_i + 31 * SAMPLES, (int64_t)end + a.shift_x - 1);
+    bool rows = (int)top + down >= in.top && stop + down + K + 2 <= in.bottom;
+    bool columns_in = aligned && march_within<M, T, STEP>(in, i, i);
     /* A whole warp goes the same way. */
-    if (aligned && (int)top + down >= in.top && stop + down + K + 2 <= in.bottom &&
-        march_within<M, T, STEP>(in, warp_i, last)) {
-        march_strip<T, K>(M{in, i, true, base, in.stride, a.one, nullptr}, down, to);
+    if (__all_sync(all, gone || (rows && columns_in))) {
+        if (!gone)
+            march_strip<T, K>(M{in, i, true, base, in.stride, a.one, nullptr, 0, 0, 0}, down, to);
         return;
     }
-    march<T, K, STEP, false> m = {
-        in,        i,     aligned && march_within<M, T, STEP>(in, i, i), base,
-        in.stride, a.one, &from[0][threadIdx.x + 32 * threadIdx.y]};
+    if constexpr (words::SIDE == 1) {
+        beside m = {in, i, true, base, in.stride, a.one, nullptr, 0, 0, 0};
+        bool found = aligned && m.find_sides() && (rows || in.border != TAMIS_BORDER_CONSTANT);
+        if (__all_sync(all, gone || found)) {
+            if (!gone)
+                march_strip<T, K>(m, down, to);
+            return;
+        }
+    }
+    if (gone)
+        return;
+    march<T, K, STEP, MARCH_ANYWHERE> m = {
+        in, i, columns_in, base, in.stride, a.one, &from[0][thread], 0, 0, 0};
     m.find_columns();
     march_strip<T, K>(m, down, to);
 }
 
 /* Rows of a strip: so that waves of blocks are full, and yet few rows are sorted twice. */
-static int march_height(int64_t columns, int h, int resident)
+static int march_height(int64_t columns, int64_t pictures, int h, int resident)
 {
     int best = 0;
     int64_t least = INT64_MAX;
     for (int height = MARCH_LEAST; height <= MARCH_MOST; height += 2) {
-        int64_t blocks = columns * tamis_tiles(h, MARCH_WARPS * height);
+        int64_t blocks = tamis_tiles(columns * tamis_tiles(h, height), 32 * MARCH_WARPS) * pictures;
         int64_t waves = tamis_tiles(blocks, resident), cost = waves * (height + 4) + height;
         if (cost <= least) {
             least = cost;
@@ -450,12 +539,13 @@ static tamis_status launch_march_step(const tamis_gpu_work *w, tamis_gpu_fault *
 {
     enum { SAMPLES = march_row<T, K, STEP>::SAMPLES };
     sort_args<T> a = sort_args_of<T>(w, K);
-    a.height =
-        march_height(tamis_tiles((int64_t)w->part.w * w->step, 32 * SAMPLES) * w->planes * w->count,
-                     w->part.h, MARCH_PROCESSORS * march_blocks<K>::COUNT);
-    a.tiles = tamis_tiles((int64_t)w->part.w * w->step + SAMPLES - 1, 32 * SAMPLES);
+    int64_t first = ((int64_t)w->part.x * STEP + a.shift_x) / SAMPLES * SAMPLES;
+    a.tiles = tamis_tiles(((int64_t)w->part.x + w->part.w) * STEP + a.shift_x - first, SAMPLES);
+    a.height = march_height(a.tiles, (int64_t)w->planes * w->count, w->part.h,
+                            MARCH_PROCESSORS * march_blocks<K>::COUNT);
+    int64_t threads = a.tiles * tamis_tiles(w->part.h, a.height);
     TAMIS_LAUNCH((march_down<T, K, STEP>),
-                 tamis_grid(w, a.tiles, tamis_tiles(w->part.h, MARCH_WARPS * a.height), w->planes),
+                 tamis_grid(w, tamis_tiles(threads, 32 * MARCH_WARPS), 1, w->planes),
                  dim3(32, MARCH_WARPS), 0, w->stream, a);
     return tamis_cuda_launched("median", fault);
 }
