@@ -81,7 +81,8 @@ static void print_devices(tool *t)
     if (*why)
         printf("CUDA           none: %s\n", why);
     if (tamis_device_count(t->ctx) > 1)
-        printf("CUDA           %d devices; --device cuda:all uses all, cuda:0,1 the two first\n",
+        printf("CUDA           %d devices; --device cuda:all uses all of one kind, cuda:0,1 the "
+               "two first\n",
                tamis_device_count(t->ctx));
     for (int i = 0; i < tamis_device_count(t->ctx); i++) {
         tamis_device_info info;

@@ -5,7 +5,14 @@
  * lie in host memory, then a run brings them to the device and back, or in device memory, then they
  * stay there. With .device = "cuda:all" or "cuda:0,1" plans are for several devices: large images
  * in host memory are cut into bands, one or more for each, and frames of a stream (stream.h) are
- * shared out among them. The result has the same bits as one device's.
+ * shared out among them. The result has the same bits as one device's, for they are of one compute
+ * capability: "cuda:all" leaves out those that are unlike the first, and says so in the log (INFO);
+ * a list with unlike ones is refused (UNSUPPORTED).
+ *
+ * Where a device's memory is short a picture in host memory goes there in bands, with the same
+ * bits. Chains with a filter that needs its whole result at once (Canny) do not gain by bands: they
+ * fail with MEMORY, and where all of the device's memory would not do, when the plan is made; with
+ * .device = "auto" that plan is for the CPU.
  *
  * To wrap device memory of your own, fill in a tamis_image as for host memory and set its field
  * device to 1 + the device's number. */

@@ -8,10 +8,11 @@
 
 struct tamis_backend;
 struct tamis_gpu;
+struct tamis_device_info;
 
 /* Sets ctx->devices from the user's wish: "cpu", "auto", "cuda", "cuda:i", "cuda:i,j", "cuda:all",
  * or NULL for what the environment variable TAMIS_DEVICE says. from names it in messages. Errors:
- * ARGUMENT, DEVICE, MEMORY. */
+ * ARGUMENT, DEVICE, MEMORY, UNSUPPORTED (devices that are not alike). */
 tamis_status tamis_priv_devices_create(tamis_ctx *ctx, const char *wish, const char *from);
 void tamis_priv_devices_free(tamis_ctx *ctx);
 
@@ -26,5 +27,7 @@ const struct tamis_backend *tamis_priv_devices_backend(tamis_ctx *ctx);
 
 /* Device number index, opened. Errors: ARGUMENT, DEVICE. */
 tamis_status tamis_priv_devices_open(tamis_ctx *ctx, int index, struct tamis_gpu **out);
+/* What it is, when it has been opened. */
+const struct tamis_device_info *tamis_priv_devices_info(const tamis_ctx *ctx, int index);
 
 #endif

@@ -27,6 +27,7 @@ struct tamis_devices {
     const tamis_backend *backend; /* NULL: none, and why says why */
     int count;
     tamis_gpu *gpu[MAX_DEVICES];
+    tamis_device_info info[MAX_DEVICES]; /* of those that are open */
     tamis_gpu_fault why;
 };
 
@@ -117,12 +118,19 @@ tamis_status tamis_priv_devices_open(tamis_ctx *ctx, int index, tamis_gpu **out)
     tamis_status status = TAMIS_OK;
     pthread_mutex_lock(&d->mutex);
     if (!d->gpu[index])
+        status = backend->describe(index, &d->info[index], &fault);
+    if (!d->gpu[index] && status == TAMIS_OK)
         status = backend->open(index, &d->gpu[index], &fault);
     *out = d->gpu[index];
     pthread_mutex_unlock(&d->mutex);
     if (status != TAMIS_OK)
         return tamis_priv_fail(ctx, status, "cuda:%d: %s", index, fault.text);
     return TAMIS_OK;
+}
+
+const tamis_device_info *tamis_priv_devices_info(const tamis_ctx *ctx, int index)
+{
+    return &ctx->devices->info[index];
 }
 
 /* ---- what the user wants */
@@ -174,6 +182,42 @@ static tamis_status parse(tamis_ctx *ctx, const char *wish, const char *from,
                            from, wish, MAX_DEVICES - 1);
 }
 
+/* Devices of one compute capability run the same code and round alike. */
+static int is_like(const tamis_device_info *a, const tamis_device_info *b)
+{
+    return a->major == b->major && a->minor == b->minor;
+}
+
+/* Results must not depend on which of the devices a part is for: of "all" those unlike the first
+ * are left out, in a list they are refused. */
+static tamis_status check_alike(tamis_ctx *ctx, struct tamis_devices *d)
+{
+    int kept = 0;
+    const tamis_device_info *first = &d->info[d->wanted[0]];
+    for (int i = 0; i < d->wanted_count; i++) {
+        int index = d->wanted[i];
+        const tamis_device_info *info = &d->info[index];
+        if (is_like(first, info)) {
+            d->wanted[kept++] = index;
+            continue;
+        }
+        if (!d->all)
+            return tamis_priv_fail(
+                ctx, TAMIS_ERR_UNSUPPORTED,
+                "cuda:%d,%d: %.60s (compute capability %d.%d) and %.60s (%d.%d) are not alike, and "
+                "results could depend on which of them a part is for",
+                d->wanted[0], index, first->name, first->major, first->minor, info->name,
+                info->major, info->minor);
+        tamis_priv_log(ctx, TAMIS_LOG_INFO,
+                       "device cuda:all: without cuda:%d, %s (compute capability %d.%d), which is "
+                       "not like cuda:%d, %s (%d.%d)",
+                       index, info->name, info->major, info->minor, d->wanted[0], first->name,
+                       first->major, first->minor);
+    }
+    d->wanted_count = kept;
+    return TAMIS_OK;
+}
+
 static tamis_status open_wanted(tamis_ctx *ctx, struct tamis_devices *d)
 {
     tamis_gpu *gpu = NULL;
@@ -183,7 +227,7 @@ static tamis_status open_wanted(tamis_ctx *ctx, struct tamis_devices *d)
         add_wanted(d, i);
     for (int i = 0; i < d->wanted_count; i++)
         TAMIS_TRY(tamis_priv_devices_open(ctx, d->wanted[i], &gpu));
-    return TAMIS_OK;
+    return d->wanted_count > 1 ? check_alike(ctx, d) : TAMIS_OK;
 }
 
 /* With "auto" nothing is said of a missing device but in the log. */

@@ -28,6 +28,16 @@ struct tamis_device_plan {
 tamis_status tamis_priv_device_plan(tamis_plan *plan);
 void tamis_priv_device_plan_free(tamis_plan *plan);
 
+/* Whether a part of the result is made from the whole source, so that bands save no memory. */
+int tamis_priv_device_needs_whole(const tamis_plan *plan);
+
+/* Memory there that a run for a whole picture needs at once, about; ends: with source and result.
+ */
+size_t tamis_priv_device_bytes(const tamis_plan *plan, int ends);
+
+/* How many devices a plan is for; 0: it is for the CPU. */
+int tamis_priv_device_count(const tamis_plan *plan);
+
 /* Runs such a plan; the images have been checked, and are all in host memory, all on the device, or
  * there but for the result and perhaps the guide. */
 tamis_status tamis_priv_device_run(const tamis_plan *plan, const tamis_image *src, tamis_rect rect,

@@ -46,14 +46,6 @@ static int64_t area(tamis_rect r)
     return r.w < 1 || r.h < 1 ? 0 : (int64_t)r.w * r.h;
 }
 
-static int needs_whole(const tamis_plan *plan)
-{
-    for (int k = 0; k < plan->count; k++)
-        if (plan->steps[k].node.finish)
-            return 1;
-    return 0;
-}
-
 static tamis_rect band_at(const struct bands *b, int i)
 {
     int32_t y = i * b->height, left = b->rect.h - y;
@@ -75,14 +67,6 @@ static int64_t area_of_bands(const struct bands *b)
     for (int i = 0; i < b->count; i++)
         sum += area(tamis_priv_device_need(b->plan, band_at(b, i)));
     return sum;
-}
-
-static int count_devices(const tamis_plan *plan)
-{
-    int n = 0;
-    for (const struct tamis_device_plan *d = plan->device; d; d = d->next)
-        n++;
-    return n;
 }
 
 /* What comes and goes. */
@@ -107,10 +91,10 @@ static void choose_count(struct bands *b)
 static void choose(struct bands *b)
 {
     int32_t height = b->plan->device_tile_h;
-    b->devices = count_devices(b->plan);
+    b->devices = tamis_priv_device_count(b->plan);
     b->workers = 1;
     set_count(b, 1);
-    if (b->src->device || b->options->stream || needs_whole(b->plan))
+    if (b->src->device || b->options->stream || tamis_priv_device_needs_whole(b->plan))
         return;
     if (height > 0) { /* as told, and the device's thread takes them one by one */
         if (height < b->rect.h && b->devices > 1) {
@@ -139,7 +123,7 @@ static void fail(struct bands *b, tamis_status status, const char *device, const
 }
 
 /* Bands of one device may take each other's memory: those that found too little go there again when
- * the others are done. 0: there were no others. */
+ * the others are done, and only then in lower ones. 0: there were no others. */
 static int put_aside(struct bands *b, int i)
 {
     int can = b->workers > b->devices;
@@ -166,6 +150,7 @@ static void run_one(struct worker *w, int i)
                        .device = w->device,
                        .options = b->options,
                        .stop = &b->stop,
+                       .crowded = b->workers > b->devices,
                        .silent = b->count > 1};
     if (b->count > 1)
         tamis_priv_log(b->plan->ctx, TAMIS_LOG_DEBUG, "run: rows %d .. %d on %s", band.y,
@@ -234,7 +219,8 @@ static struct tamis_device_plan *first_device(const tamis_plan *plan, const tami
         return d;
     }
     if (d->next)
-        skip = (int)((unsigned)atomic_fetch_add(&d->turn, 1) % (unsigned)count_devices(plan));
+        skip = (int)((unsigned)atomic_fetch_add(&d->turn, 1) %
+                     (unsigned)tamis_priv_device_count(plan));
     while (skip-- > 0)
         d = d->next;
     return d;

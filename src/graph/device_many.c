@@ -44,18 +44,25 @@ static size_t step_bytes(const tamis_plan *plan, int k)
     return bytes;
 }
 
-/* ends: whether source and result are in memory of the run's own. */
-static int32_t pictures_at_once(const tamis_plan *plan, const tamis_image *dst, int ends)
+size_t tamis_priv_device_bytes(const tamis_plan *plan, int ends)
 {
     size_t bytes = 1;
+    int32_t w, h;
+    tamis_plan_size(plan, &w, &h);
     for (int k = 0; k < plan->count; k++) {
         size_t step = step_bytes(plan, k);
         bytes = step > bytes ? step : bytes;
     }
     if (ends) {
         bytes = tamis_priv_size_add(bytes, image_bytes(plan->in, plan->w, plan->h));
-        bytes = tamis_priv_size_add(bytes, image_bytes(dst->format, dst->w, dst->h));
+        bytes = tamis_priv_size_add(bytes, image_bytes(tamis_plan_format(plan), w, h));
     }
+    return bytes;
+}
+
+static int32_t pictures_at_once(const tamis_plan *plan, int ends)
+{
+    size_t bytes = tamis_priv_device_bytes(plan, ends);
     size_t fit = STACK_BYTES / bytes;
     return fit < 1 ? 1 : fit > TAMIS_GPU_MANY ? TAMIS_GPU_MANY : (int32_t)fit;
 }
@@ -440,7 +447,7 @@ tamis_status tamis_priv_device_run_many(const tamis_plan *plan, const tamis_imag
                      .srcs = srcs,
                      .dsts = dsts,
                      .count = count,
-                     .most = pictures_at_once(plan, dsts, !srcs->device),
+                     .most = pictures_at_once(plan, !srcs->device),
                      .options = options};
     tamis_status status = srcs->device ? run_stream(&m, device_of(plan, srcs)) : run_lanes(&m);
     if (status != TAMIS_OK)

@@ -143,6 +143,21 @@ static tamis_status plan_device(tamis_plan *plan, int index, struct tamis_device
     return TAMIS_OK;
 }
 
+/* A chain that cannot run in bands needs a device large enough. */
+static tamis_status check_memory(const tamis_plan *plan)
+{
+    size_t need = tamis_priv_device_bytes(plan, 1);
+    for (const struct tamis_device_plan *d = plan->device; d; d = d->next) {
+        size_t memory = tamis_priv_devices_info(plan->ctx, d->index)->memory;
+        if (need > memory)
+            return tamis_priv_fail(plan->ctx, TAMIS_ERR_MEMORY,
+                                   "plan: the chain needs its whole picture at once, %zu MiB of "
+                                   "device memory, and %s has %zu",
+                                   need >> 20, d->name, memory >> 20);
+    }
+    return TAMIS_OK;
+}
+
 /* The first one's name, and the others' numbers. */
 static tamis_status name_devices(tamis_plan *plan)
 {
@@ -167,7 +182,17 @@ tamis_status tamis_priv_device_plan(tamis_plan *plan)
         TAMIS_TRY(plan_device(plan, index, at));
         at = &(*at)->next;
     }
+    if (tamis_priv_device_needs_whole(plan))
+        TAMIS_TRY(check_memory(plan));
     return name_devices(plan);
+}
+
+int tamis_priv_device_count(const tamis_plan *plan)
+{
+    int n = 0;
+    for (const struct tamis_device_plan *d = plan->device; d; d = d->next)
+        n++;
+    return n;
 }
 
 void tamis_priv_device_plan_free(tamis_plan *plan)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Running a plan on a device: step after step on one stream, each on the whole part that the steps
  * after it need. */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/ctx.h"
@@ -30,6 +31,14 @@ static void plan_parts(tamis_session *s, tamis_rect rect)
             box = tamis_priv_fetch_origin(&step->fetch, box);
         s->parts[k] = (tamis_rect){(int32_t)box.x, (int32_t)box.y, box.w, box.h};
     }
+}
+
+int tamis_priv_device_needs_whole(const tamis_plan *plan)
+{
+    for (int k = 0; k < plan->count; k++)
+        if (plan->steps[k].node.finish)
+            return 1;
+    return 0;
 }
 
 tamis_rect tamis_priv_device_need(const tamis_plan *plan, tamis_rect rect)
@@ -236,6 +245,16 @@ static int32_t first_height(const tamis_session *s, tamis_rect rect)
     return h > 0 && h < rect.h ? h : rect.h;
 }
 
+/* Says of a failure why lower bands would not help. */
+static tamis_status add_whole(tamis_session *s)
+{
+    char text[sizeof s->fault.text];
+    memcpy(text, s->fault.text, sizeof text);
+    snprintf(s->fault.text, sizeof s->fault.text,
+             "%.160s; the chain needs its whole picture there at once", text);
+    return TAMIS_ERR_MEMORY;
+}
+
 /* In bands from top to bottom: one where the device's memory is enough, else of half the height,
  * and so on. The bits do not depend on it. */
 static tamis_status run_here(tamis_session *s, const tamis_image *src, tamis_rect rect,
@@ -246,7 +265,9 @@ static tamis_status run_here(tamis_session *s, const tamis_image *src, tamis_rec
         int32_t h = rect.h - y < height ? rect.h - y : height;
         tamis_status status =
             run_band(s, src, (tamis_rect){rect.x, rect.y + y, rect.w, h}, dst, x, y0);
-        if (status == TAMIS_ERR_MEMORY && h > 1) {
+        if (status == TAMIS_ERR_MEMORY && tamis_priv_device_needs_whole(s->plan))
+            return add_whole(s);
+        if (status == TAMIS_ERR_MEMORY && h > 1 && !s->crowded) {
             height = h / 2;
             s->window = NULL; /* frames come as the parts that are needed */
             tamis_priv_log(s->plan->ctx, TAMIS_LOG_INFO, "%s: %s; going on in bands of %d rows",

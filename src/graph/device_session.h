@@ -48,6 +48,8 @@ typedef struct tamis_session {
     tamis_window *window; /* NULL: nothing is shared */
     atomic_int *stop;     /* non-zero: another part of the run has failed; may be NULL */
     int silent;           /* somebody else reports progress */
+    int crowded;          /* others run beside: where memory is short the run fails at once, and its
+                             caller shall try again when they are done, with this 0 */
     void *stream;
     tamis_rect parts[TAMIS_GRAPH_MAX_SIZE + 1]; /* of what goes into each step, and of the result */
     tamis_gpu_fault fault;

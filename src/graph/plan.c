@@ -175,7 +175,8 @@ static tamis_status try_device(tamis_plan *plan, const tamis_plan_options *optio
     tamis_status status = tamis_priv_device_plan(plan);
     *done = status == TAMIS_OK;
     plan->device_tile_h = options->tile_h;
-    if (status == TAMIS_ERR_UNSUPPORTED && !must && tamis_priv_devices_optional(ctx)) {
+    if ((status == TAMIS_ERR_UNSUPPORTED || status == TAMIS_ERR_MEMORY) && !must &&
+        tamis_priv_devices_optional(ctx)) {
         tamis_priv_device_plan_free(plan);
         return TAMIS_OK;
     }

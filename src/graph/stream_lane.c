@@ -53,8 +53,10 @@ static tamis_status run_on_device(tamis_session *session, tamis_stream_result *r
     return status;
 }
 
-/* Called with the mutex held, which it gives away meanwhile. */
-static void run_frame_once(tamis_stream *s, tamis_stream_place *place, tamis_stream_frame *frame)
+/* Called with the mutex held, which it gives away meanwhile. alone: no other run is there, and
+ * nothing is kept for others, so that bands find all of the memory. */
+static void run_frame_once(tamis_stream *s, tamis_stream_place *place, tamis_stream_frame *frame,
+                           int alone)
 {
     tamis_stream_frame *around[2 * TAMIS_MAX_FRAMES + 1];
     const tamis_image *images[2 * TAMIS_MAX_FRAMES + 1];
@@ -72,7 +74,8 @@ static void run_frame_once(tamis_stream *s, tamis_stream_place *place, tamis_str
     tamis_session session = {.plan = s->plan,
                              .device = place->device,
                              .options = &options,
-                             .window = &window,
+                             .window = alone ? NULL : &window,
+                             .crowded = !alone,
                              .silent = 1};
     r->text[0] = '\0';
     snprintf(r->device, sizeof r->device, "%s", place->device ? place->device->name : "cpu");
@@ -97,20 +100,21 @@ static void drop_shared(tamis_stream *s, tamis_stream_place *place)
     tamis_priv_shared_drop(place->device, &place->guide);
 }
 
-/* A frame that lacked memory on a device may find enough when the others there are done. */
+/* A frame that lacked memory on a device may find enough when the others there are done; if not, it
+ * goes in bands. */
 static void run_frame(tamis_stream *s, tamis_stream_place *place, tamis_stream_frame *frame)
 {
     place->running++;
-    run_frame_once(s, place, frame);
+    run_frame_once(s, place, frame, 0);
     place->running--;
-    if (frame->result.status == TAMIS_ERR_MEMORY && s->depth > 1) {
+    if (frame->result.status == TAMIS_ERR_MEMORY && place->device) {
         place->starved++;
         pthread_cond_broadcast(&s->ready);
         while (place->running > 0)
             pthread_cond_wait(&s->ready, &s->mutex);
         drop_shared(s, place);
         place->running++;
-        run_frame_once(s, place, frame);
+        run_frame_once(s, place, frame, 1);
         place->running--;
         place->starved--;
     }
@@ -144,14 +148,6 @@ static void *work(void *user)
     }
     pthread_mutex_unlock(&s->mutex);
     return NULL;
-}
-
-static int count_places(const tamis_plan *plan)
-{
-    int n = 0;
-    for (const struct tamis_device_plan *d = plan->device; d; d = d->next)
-        n++;
-    return n ? n : 1;
 }
 
 /* On the CPU as many pictures at once as leave each with what threads it can use. Plans with whole
@@ -188,7 +184,8 @@ static tamis_status start_lanes(tamis_stream *s, int count)
 
 tamis_status tamis_priv_stream_start(tamis_stream *s, int depth)
 {
-    int places = count_places(s->plan), lanes = count_lanes(s->plan, places);
+    int devices = tamis_priv_device_count(s->plan), places = devices ? devices : 1;
+    int lanes = count_lanes(s->plan, places);
     s->depth = depth ? depth : lanes + places;
     if (lanes > s->depth)
         lanes = s->depth > places ? s->depth : places;

@@ -7,6 +7,7 @@
 // Settings, from the environment, read anew at each call:
 //   TAMIS_EMULATE_DEVICES=n  so many devices; 0: none
 //   TAMIS_EMULATE_BYTES=n    so much memory on each
+//   TAMIS_EMULATE_UNLIKE=i   device i has another compute capability than the others
 //   TAMIS_EMULATE_FAIL=i     launches on device i fail
 //   TAMIS_EMULATE_IDLE=1     launches do nothing, and what they would write is left undefined
 #include <stdio.h>
@@ -124,7 +125,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device)
 {
     memset(prop, 0, sizeof *prop);
     snprintf(prop->name, sizeof prop->name, "emulated device %d", device);
-    prop->major = 9;
+    prop->major = setting("TAMIS_EMULATE_UNLIKE", MAX_DEVICES) == (size_t)device ? 8 : 9;
     prop->multiProcessorCount = 2;
     prop->totalGlobalMem = memory_size();
     return cudaSuccess;

@@ -204,6 +204,91 @@ static void test_bands_share_memory(void **state)
     test_picture_free(&have);
 }
 
+/* Several that find too little beside each other, but enough alone, stay as high as they are. */
+static void test_bands_wait(void **state)
+{
+    const tamis_format gray = test_format(TAMIS_U8, 1);
+    test_picture src, have;
+    (void)state;
+    test_picture_make(&src, gray, 32768, 1024, TEST_ROWS_TIGHT);
+    test_picture_fill(&src.image, TEST_FILL_NOISE, 12);
+    setenv("TAMIS_EMULATE_IDLE", "1", 1); /* for speed */
+    for (int k = 0; k < 2; k++) {
+        setenv("TAMIS_EMULATE_BYTES", "50000000", 1);
+        run_on("cuda:0", "", &src.image, 0, &have);
+        unsetenv("TAMIS_EMULATE_BYTES");
+        assert_non_null(strstr(log_text, "run: rows 0 .. 511 on"));
+        assert_null(strstr(log_text, "going on in bands"));
+        test_picture_free(&have);
+    }
+    unsetenv("TAMIS_EMULATE_IDLE");
+    test_picture_free(&src);
+}
+
+/* Canny does not save memory in bands: it fails at once, or plans go to the CPU. */
+static void test_whole_or_nothing(void **state)
+{
+    test_picture src, dst;
+    (void)state;
+    test_picture_make(&src, rgba, 120, 90, TEST_ROWS_TIGHT);
+    test_picture_fill(&src.image, TEST_FILL_NOISE, 13);
+    tamis_ctx *ctx = open_ctx("cuda");
+    tamis_plan *plan = plan_of(ctx, "canny", &src.image, 0);
+    test_picture_make(&dst, tamis_plan_format(plan), 120, 90, TEST_ROWS_TIGHT);
+    setenv("TAMIS_EMULATE_BYTES", "60000", 1);
+    assert_int_equal(tamis_plan_run(plan, &src.image, &dst.image, NULL), TAMIS_ERR_MEMORY);
+    assert_non_null(strstr(log_text, "needs its whole picture there at once"));
+    assert_null(strstr(log_text, "going on"));
+    tamis_plan_free(&plan);
+    tamis_ctx_free(&ctx);
+
+    ctx = open_ctx("auto");
+    plan = plan_of(ctx, "canny", &src.image, 0);
+    assert_string_equal(tamis_plan_device(plan), "cpu");
+    tamis_plan_free(&plan);
+    plan = plan_of(ctx, "", &src.image, 0);
+    assert_string_equal(tamis_plan_device(plan), "cuda:0");
+    tamis_plan_free(&plan);
+    tamis_ctx_free(&ctx);
+
+    tamis_graph *graph = NULL;
+    ctx = open_ctx("cuda");
+    assert_int_equal(tamis_graph_parse(ctx, "canny", &graph), TAMIS_OK);
+    assert_int_equal(tamis_plan_create(ctx, graph, rgba, 1200, 900, NULL, &plan), TAMIS_ERR_MEMORY);
+    assert_non_null(strstr(log_text, "plan: the chain needs its whole picture at once"));
+    tamis_graph_free(&graph);
+    tamis_ctx_free(&ctx);
+    unsetenv("TAMIS_EMULATE_BYTES");
+    test_picture_free(&src);
+    test_picture_free(&dst);
+}
+
+/* Devices of other kinds could give other bits. */
+static void test_unlike(void **state)
+{
+    tamis_ctx *ctx = NULL;
+    tamis_ctx_options o = {.device = "cuda:0,1,2", .threads = 2, .log = keep_log};
+    test_picture src;
+    (void)state;
+    test_picture_make(&src, rgba, 12, 9, TEST_ROWS_TIGHT);
+    setenv("TAMIS_EMULATE_UNLIKE", "1", 1);
+    assert_int_equal(tamis_ctx_create(&o, &ctx), TAMIS_ERR_UNSUPPORTED);
+    assert_non_null(strstr(log_text, "cuda:0,1: emulated device 0 (compute capability 9.0) and "
+                                     "emulated device 1 (8.0) are not alike"));
+    ctx = open_ctx("cuda:0,2");
+    tamis_ctx_free(&ctx);
+    ctx = open_ctx("cuda:1");
+    tamis_ctx_free(&ctx);
+    ctx = open_ctx("cuda:all");
+    assert_non_null(strstr(log_text, "without cuda:1, emulated device 1"));
+    unsetenv("TAMIS_EMULATE_UNLIKE");
+    tamis_plan *plan = plan_of(ctx, chain, &src.image, 0);
+    assert_string_equal(tamis_plan_device(plan), "cuda:0,2");
+    tamis_plan_free(&plan);
+    tamis_ctx_free(&ctx);
+    test_picture_free(&src);
+}
+
 /* Pictures that are on a device are filtered there. */
 static void test_there(void **state)
 {
@@ -253,6 +338,9 @@ int main(void)
         cmocka_unit_test(test_failure),
         cmocka_unit_test(test_little_memory),
         cmocka_unit_test(test_bands_share_memory),
+        cmocka_unit_test(test_bands_wait),
+        cmocka_unit_test(test_whole_or_nothing),
+        cmocka_unit_test(test_unlike),
         cmocka_unit_test(test_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -473,6 +473,44 @@ static void test_little_memory(void **state)
     tamis_ctx_free(&ctx);
 }
 
+static void note_bands(void *user, tamis_log_level level, const char *text)
+{
+    int *bands = user;
+    (void)level;
+    if (strstr(text, "going on in bands"))
+        __atomic_store_n(bands, 1, __ATOMIC_RELAXED);
+}
+
+/* Enough for one frame, but not for several: none goes in bands. */
+static void test_memory_for_one(void **state)
+{
+    clip c;
+    int bands = 0;
+    tamis_ctx *ctx = NULL;
+    tamis_stream *stream = NULL;
+    tamis_ctx_options wish = {
+        .device = "cuda", .threads = 2, .log = note_bands, .log_user = &bands};
+    (void)state;
+    if (!getenv("TAMIS_CUDA_MODULE"))
+        skip();
+    assert_int_equal(tamis_ctx_create(&wish, &ctx), TAMIS_OK);
+    tamis_plan *plan = plan_on(ctx, "resize=size=45x2000,gaussian", W, H, NULL);
+    make_clip(&c, plan);
+    run_alone(plan, &c, no_cuts, NULL);
+    setenv("TAMIS_EMULATE_BYTES", "1400000", 1);
+    run_alone(plan, &c, no_cuts, NULL);
+    assert_int_equal(bands, 0);
+    tamis_stream_options o = {.depth = 4};
+    assert_int_equal(tamis_stream_create(plan, &o, &stream), TAMIS_OK);
+    run_stream(stream, &c, no_cuts);
+    unsetenv("TAMIS_EMULATE_BYTES");
+    assert_int_equal(bands, 0);
+    tamis_stream_free(&stream);
+    free_clip(&c);
+    tamis_plan_free(&plan);
+    tamis_ctx_free(&ctx);
+}
+
 /* ---- what goes to a device, and how often */
 
 static int64_t uploaded(void)
@@ -604,12 +642,19 @@ static void test_two_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cpu),         cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_full),        cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_lacking),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_failure),     cmocka_unit_test(test_little_memory),
-        cmocka_unit_test(test_uploads),     cmocka_unit_test(test_two_streams),
-        cmocka_unit_test(test_two_threads), cmocka_unit_test(test_frames_there),
+        cmocka_unit_test(test_cpu),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_lacking),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_memory_for_one),
+        cmocka_unit_test(test_uploads),
+        cmocka_unit_test(test_two_streams),
+        cmocka_unit_test(test_two_threads),
+        cmocka_unit_test(test_frames_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
