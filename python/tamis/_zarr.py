@@ -277,6 +277,17 @@ def _told(path):
     return None
 
 
+def place(array):
+    """A text that is the same for the same Zarr array; None for what is none."""
+    if isinstance(array, Plain):
+        return array.path
+    known = plain(array)
+    if known is not None:
+        return known.path
+    where = getattr(array, "store_path", None)
+    return None if where is None else str(where)
+
+
 def plain(array):
     """An array of the zarr package as a Plain, or None where it has to be left to zarr."""
     zarr = sys.modules.get("zarr")

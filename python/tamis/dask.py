@@ -292,8 +292,18 @@ def store(array: dask.array.Array, target: Any, *, compute: bool = True) -> Any:
         if target.read_only:
             raise ValueError("the Zarr array to write to was opened for reading alone")
         _check_chunks(array.chunks, getattr(target, "shards", None) or target.chunks)
+        if _zarr.place(target) in _places_read(array):
+            raise ValueError("%s is read and would be written: tasks need what others would have "
+                             "replaced; write to another array" % _zarr.place(target))
     return dask.array.store(array, _zarr.plain(target) or target, lock=not by_chunks,
                             compute=compute)
+
+
+def _places_read(array):
+    """Where the Zarr arrays lie that map() reads for a dask array."""
+    return {_zarr.place(task[-1].source) for name, layer in array.dask.layers.items()
+            if name.startswith("tamis-") for task in layer.values()
+            if isinstance(task, tuple) and isinstance(task[-1], _Part)} - {None}
 
 
 def _check_chunks(chunks, stored):

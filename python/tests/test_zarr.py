@@ -165,6 +165,21 @@ def test_store(tmp_path):
         tamis.dask.store(lazy, zarr.open_array(str(tmp_path / "out.zarr"), mode="r"))
 
 
+@pytest.mark.parametrize("more", [{}, {"shards": (40, 40)}])
+def test_what_is_read_is_not_written(tmp_path, more):
+    a = picture((40, 80), "uint16")
+    z = create(tmp_path / "a.zarr", a, (20, 20), **more)
+    z[...] = a
+    again = zarr.open_array(str(tmp_path / "a.zarr"), mode="r+")
+    for chain in ("median", "median,rotate=angle=5,box"):
+        with pytest.raises(ValueError, match="is read and would be written"):
+            tamis.dask.store(tamis.dask.map(chain, z, chunks=(40, 40)) + 1, again)
+    assert same(z[...], a)
+    memory = zarr.create_array({}, shape=a.shape, chunks=(20, 20), dtype=a.dtype)
+    with pytest.raises(ValueError, match="would be written"):
+        tamis.dask.store(tamis.dask.map("median", memory), memory)
+
+
 def test_memory_that_is_used_again():
     gc.collect()
     _pool._free.clear()
