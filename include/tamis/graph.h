@@ -54,7 +54,7 @@ TAMIS_API size_t tamis_graph_print(const tamis_graph *graph, char *buf, size_t s
 typedef struct tamis_plane {
     int bits; /* 1 .. 15: U16 samples are 0 .. 2^bits - 1, and "10%" is a tenth of that. Results may
                  leave this range, for the caller to clip; 0 = the type's own */
-    int sub_x, sub_y;  /* the plane has one sample for 2^sub_x columns, and 2^sub_y rows, 0 .. 4 */
+    int sub_x, sub_y;  /* one sample stands for 2^sub_x columns and 2^sub_y rows; 0 .. 12 */
     double at_x, at_y; /* where its first sample lies in the picture, in pixels from the middle of
                           the first: 0 = on it, 0.5 = between two */
     int32_t w, h; /* of the picture: ceil(w / 2^sub_x) must be the plane's width, likewise h; 0 = by

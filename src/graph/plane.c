@@ -7,7 +7,7 @@
 #include "core/status.h"
 #include "graph/plan.h"
 
-#define SUB_MAX 4
+#define SUB_MAX 12
 
 static tamis_status check_side(tamis_ctx *ctx, const char *side, int sub, int32_t picture,
                                int32_t n)

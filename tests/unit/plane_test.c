@@ -255,8 +255,8 @@ static void bad_planes_are_refused(void **state)
     tamis_graph *graph;
     tamis_plan *plan;
     tamis_format format = {TAMIS_U16, 1, TAMIS_PACKED, TAMIS_ALPHA_NONE};
-    static const tamis_plane bad[] = {{.bits = 17},          {.sub_x = 5}, {.sub_y = -1},
-                                      {.w = 33, .sub_x = 1}, {.h = 7},     {.at_x = NAN}};
+    static const tamis_plane bad[] = {{.bits = 17},          {.sub_x = 13}, {.sub_y = -1},
+                                      {.w = 33, .sub_x = 1}, {.h = 7},      {.at_x = NAN}};
     assert_int_equal(tamis_graph_parse(ctx, "gaussian", &graph), TAMIS_OK);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         tamis_plan_options options = {.plane = &bad[i]};
