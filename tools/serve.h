@@ -8,11 +8,17 @@
 
 /* ---- serve_store.c: pictures that may be looked at, by number; nothing else can be */
 
+enum { LIVE_LEVELS = 13 };
+
 typedef struct live_picture {
     char *path, *name; /* the name is what browsers see */
     int uploaded;
     pthread_mutex_t mutex; /* guards its reader and its loading */
     tool_picture picture;
+    /* With 1 of 2^level pixels each way, each the mean of what it stands for; w = 0 where there is
+     * none: level 0 is in `picture`, and of pictures that are not in memory only small ones are. */
+    tamis_image small[LIVE_LEVELS];
+    unsigned long load; /* counts loads: files change */
     /* Guarded by the store's mutex. */
     int users, loaded, gone;
     unsigned long used; /* when it was asked for last */
@@ -46,38 +52,71 @@ live_picture *live_store_take(live_store *store, tool *t, size_t number, tamis_s
 void live_store_give(live_store *store, live_picture *picture);
 json_t *live_store_list(live_store *store);
 
-/* ---- serve_run.c: what filters make of a part */
+/* ---- serve_plans.c: what chains become for a picture */
 
 enum { LIVE_PLANS = 12, LIVE_CLIENTS = 64 };
 
-/* A plan for a picture, kept as sliders mostly come back. */
+/* A picture as it was loaded once. */
+typedef struct live_subject {
+    const live_picture *picture;
+    unsigned long load;
+} live_subject;
+
+/* A chain that leaves something to the picture, and what was chosen. */
+typedef struct live_choice {
+    live_subject subject;
+    char *chain, *chosen;
+    unsigned long used;
+} live_choice;
+
 typedef struct live_plan {
+    live_subject subject;
     char *chain;
     int level;
-    const live_picture *picture;
-    tamis_format format; /* of the picture then: files change */
-    int32_t w, h;
     tamis_plan *plan;
     int users;
     unsigned long used;
 } live_plan;
 
-/* A page in a browser, whose newest request stops the one before. */
+/* A page in a browser. */
 typedef struct live_client {
     char name[24];
-    int64_t newest;
-    int *running; /* the flag that stops what runs for it, or NULL */
+    int64_t newest; /* request */
+    int running;    /* how many run for it */
     unsigned long used;
 } live_client;
+
+/* A request at work; it lives on its thread's stack. */
+typedef struct live_job {
+    struct live_job *next;
+    live_client *client;
+    int64_t number;
+    int cancel; /* the flag that stops it */
+} live_job;
 
 typedef struct live_runner {
     live_store *store;
     pthread_mutex_t mutex; /* guards all that follows */
     live_plan plans[LIVE_PLANS];
+    live_choice choices[LIVE_PLANS];
     live_client clients[LIVE_CLIENTS];
+    live_job *jobs;
     unsigned long clock;
     int closing;
 } live_runner;
+
+/* The chain with all chosen that it leaves to the picture. *out is the caller's. */
+tamis_status live_graph(live_runner *runner, tool *t, live_picture *picture, const char *chain,
+                        const volatile int *cancel, tamis_graph **out);
+/* The plan for the picture, and then for a view of the level, to be given back; *place is where it
+ * is kept, or NULL. */
+tamis_status live_plan_take(live_runner *runner, tool *t, live_picture *picture, const char *chain,
+                            int level, const volatile int *cancel, live_plan **place,
+                            tamis_plan **out);
+void live_plan_give(live_runner *runner, live_plan *place, tamis_plan *plan);
+void live_plans_free(live_runner *runner);
+
+/* ---- serve_run.c: what filters make of a part */
 
 /* What is asked for: the part of the result between two corners, 0 to 1 across and down, at 1 of
  * 2^level pixels each way. */
@@ -86,13 +125,17 @@ typedef struct live_wish {
     int64_t number; /* of the client's request; higher ones stop it */
     int level;
     double x0, y0, x1, y1;
+    double budget; /* seconds within which a preview is wanted; 0 = the result itself */
 } live_wish;
 
 typedef struct live_view {
-    uint8_t *rgba; /* to be freed */
+    uint8_t *rgba;    /* to be freed */
+    int level, exact; /* exact = 0: a preview */
     tamis_rect rect;
-    int32_t w, h; /* of the whole result at this level */
+    int32_t w, h;  /* of the whole result at this level */
+    double source; /* pixels of the picture that the part depends on */
     tool_window window;
+    int own_window; /* 1: it is the picture's; 0: it was chosen from this part */
     double filter_s;
     char device[64];
 } live_view;
@@ -105,9 +148,24 @@ void live_runner_close(live_runner *runner);
  * the client's has come. t->error says why. */
 tamis_status live_run(live_runner *runner, tool *t, live_picture *picture, const live_wish *wish,
                       live_view *out);
+/* The part of the result of a plan for the level, in out, with what the view says of it. Of src, a
+ * picture in memory, the plan wants all; NULL = it is in the file. */
+tamis_status live_filter(tool *t, live_picture *picture, const tamis_plan *plan,
+                         const live_wish *wish, const tamis_image *src,
+                         const tamis_run_options *options, live_view *view, tamis_image *out);
 /* What the chain would be for the picture, as JSON. */
 tamis_status live_explain(live_runner *runner, tool *t, live_picture *picture, const char *chain,
                           json_t **out);
+
+/* ---- serve_preview.c */
+
+/* What the chain makes of the picture with fewer pixels and windows, as many as the wish's budget
+ * allows; the result itself where that is as quick. *cancel is a job's: 1 stops it. */
+tamis_status live_preview(live_runner *runner, tool *t, live_picture *picture,
+                          const live_wish *wish, int *cancel, live_view *view, tamis_image *out);
+
+/* ---- serve_save.c */
+
 /* Filters the file as tamis run does, into a file that has no name any more; *fd is to be closed.
  * Returns an exit code; t->error says why. */
 int live_save(live_store *store, tool *t, live_picture *picture, const char *chain,

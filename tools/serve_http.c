@@ -223,17 +223,19 @@ static enum MHD_Result send_view(request *r, live_picture *p)
                       .x0 = number_of(r, "x0"),
                       .y0 = number_of(r, "y0"),
                       .x1 = number_of(r, "x1"),
-                      .y1 = number_of(r, "y1")};
+                      .y1 = number_of(r, "y1"),
+                      .budget = number_of(r, "budget")};
     if (wish.level < 0 || wish.level > 16 || !*wish.client || strlen(wish.client) > 20)
         return send_error(r->connection, MHD_HTTP_BAD_REQUEST, "level or client is out of range");
     tamis_status status = live_run(r->server->runner, &r->tool, p, &wish, &view);
     if (status)
         return send_failure(r, p, status);
-    json_t *said =
-        json_pack("{s:i,s:i,s:i,s:i,s:i,s:i,s:f,s:f,s:s,s:f,s:s}", "x", view.rect.x, "y",
-                  view.rect.y, "width", view.rect.w, "height", view.rect.h, "whole_width", view.w,
-                  "whole_height", view.h, "low", view.window.low, "high", view.window.high, "how",
-                  view.window.how, "seconds", view.filter_s, "device", view.device);
+    json_t *said = json_pack(
+        "{s:i,s:b,s:i,s:i,s:i,s:i,s:i,s:i,s:f,s:f,s:f,s:s,s:b,s:f,s:s}", "level", view.level,
+        "exact", view.exact, "x", view.rect.x, "y", view.rect.y, "width", view.rect.w, "height",
+        view.rect.h, "whole_width", view.w, "whole_height", view.h, "source", view.source, "low",
+        view.window.low, "high", view.window.high, "how", view.window.how, "own_window",
+        view.own_window, "seconds", view.filter_s, "device", view.device);
     char *text = json_dumps(said, JSON_COMPACT);
     json_decref(said);
     struct MHD_Response *response = MHD_create_response_from_buffer(

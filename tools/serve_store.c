@@ -10,6 +10,7 @@
 #define WHOLE_BYTES  ((size_t)512 << 20)
 #define KEPT_BYTES   ((size_t)1 << 30)
 #define VIEW_SIDE    2048
+#define LEAST_SIDE   128
 #define MOST_UPLOADS 16
 #define MOST_LOADED  64 /* some of them with open files */
 
@@ -22,6 +23,8 @@ void live_store_open(live_store *store, tool *t)
 
 static void unload(live_picture *p)
 {
+    for (int level = 0; level < LIVE_LEVELS; level++)
+        tamis_image_unref(&p->small[level]);
     tool_picture_close(&p->picture);
     p->loaded = 0;
 }
@@ -139,16 +142,52 @@ FILE *live_store_upload(live_store *store, char **path)
     return file;
 }
 
+/* The level at which the longer side is VIEW_SIDE at most. */
+static int level_to_view(const tamis_file_info *info)
+{
+    int32_t longer = info->w > info->h ? info->w : info->h;
+    int level = 0;
+    while (level < LIVE_LEVELS - 1 && (longer - 1) >> level >= VIEW_SIDE)
+        level++;
+    return level;
+}
+
+static int32_t side_at(int32_t side, int level)
+{
+    return (int32_t)(((int64_t)side + (1 << level) - 1) >> level);
+}
+
+/* Small copies for previews, each from the one before; the first is the image at its level. */
+static tamis_status shrink(tool *t, live_picture *p, int level)
+{
+    const tamis_file_info *info = &p->picture.info;
+    tamis_status status = TAMIS_OK;
+    tamis_image *from = &p->picture.image;
+    if (level > 0) {
+        p->small[level] = *from;
+        tamis_image_ref(from);
+    }
+    while (!status && ++level < LIVE_LEVELS && (from->w > LEAST_SIDE || from->h > LEAST_SIDE)) {
+        status = tool_scaled(t, from, side_at(info->w, level), side_at(info->h, level),
+                             &p->small[level]);
+        from = &p->small[level];
+    }
+    return status;
+}
+
 static tamis_status load(tool *t, live_picture *p)
 {
-    int32_t w, h;
     tamis_status status = tool_picture_open(t, p->path, &p->picture);
     if (status)
         return status;
     size_t limit = t->options.max_memory;
     int whole = tool_picture_bytes(&p->picture) <= (limit ? limit / 4 : WHOLE_BYTES);
-    tool_fit(p->picture.info.w, p->picture.info.h, VIEW_SIDE, &w, &h);
-    status = tool_picture_load(t, &p->picture, whole, w, h);
+    int level = level_to_view(&p->picture.info);
+    status = tool_picture_load(t, &p->picture, whole, side_at(p->picture.info.w, level),
+                               side_at(p->picture.info.h, level));
+    if (!status)
+        status = shrink(t, p, p->picture.whole ? 0 : level);
+    p->load++;
     if (!status)
         tool_window_choose(t, NULL, &p->picture.image, &p->picture.window);
     if (!status && p->picture.whole)
@@ -156,11 +195,19 @@ static tamis_status load(tool *t, live_picture *p)
     return status;
 }
 
-/* In memory: all of it, or its small copy. */
 static size_t image_bytes(const tamis_image *image)
 {
     return (size_t)image->w * (size_t)image->h * (size_t)image->format.channels *
            tamis_type_size(image->format.type);
+}
+
+/* In memory: all of it, where it is, and its small copies. */
+static size_t picture_bytes(const live_picture *p)
+{
+    size_t bytes = p->picture.whole ? image_bytes(&p->picture.image) : 0;
+    for (int level = 1; level < LIVE_LEVELS; level++)
+        bytes += p->small[level].w ? image_bytes(&p->small[level]) : 0;
+    return bytes;
 }
 
 /* Those that were looked at least lately leave memory. Called with the mutex held. */
@@ -174,7 +221,7 @@ static void drop_idle(live_store *store, const live_picture *keep)
             if (!p->loaded)
                 continue;
             loaded++;
-            bytes += image_bytes(&p->picture.image);
+            bytes += picture_bytes(p);
             if (p->users == 0 && p != keep && (!oldest || p->used < oldest->used))
                 oldest = p;
         }
@@ -203,7 +250,7 @@ live_picture *live_store_take(live_store *store, tool *t, size_t number, tamis_s
     if (fresh) {
         *status = load(t, p);
         if (*status)
-            tool_picture_close(&p->picture);
+            unload(p);
     }
     pthread_mutex_lock(&store->mutex);
     p->loaded = !*status;

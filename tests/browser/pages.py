@@ -268,6 +268,69 @@ def test_live(browser, folder):
     check(server.wait(timeout=60) == 0, "Ctrl-C ends it")
 
 
+def check_samples(page, source, chain, side, folder, what):
+    """What is seen has the samples that the command writes for the chain and the level."""
+    out = folder + "/want.ppm"
+    view = seen(page)
+    s = view["said"]
+    small = ",resize=scale=%r:interp=area" % 0.5 ** s["level"] if s["level"] else ""
+    tamis("run", chain + small, source, "-o", out, "--overwrite")
+    side >>= s["level"]
+    with open(out, "rb") as f:
+        want = f.read()[-side * side * 3:]
+    rows = [want[3 * ((s["y"] + y) * side + s["x"]):][:3 * s["width"]] for y in range(s["height"])]
+    check(s["whole_width"] == side and bytes(view["rgb"]) == b"".join(rows), what)
+
+
+def test_preview(browser, folder):
+    """Where the result takes long, something is seen before, and said to be a preview."""
+    large, chain = folder + "/large.ppm", "nlmeans=search=15"
+    tamis("run", "resize=scale=4", ROOT + "/demo/portrait_noisy.png", "-o", large)
+    server = subprocess.Popen([TAMIS, "serve", large], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
+    url = server.stdout.readline().decode().strip()
+    if not url:
+        return
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    watch(page)
+    page.goto(url)
+    wait_view(page, "bilateral")
+    page.evaluate("""() => {
+      const said = window.said = [], status = document.getElementById("exactness");
+      const name = document.querySelector(".pane.right .name");
+      new MutationObserver(() => said.push([name.textContent, status.textContent]))
+        .observe(document.querySelector(".look"),
+                 {childList: true, characterData: true, subtree: true});
+    }""")
+
+    def choose():
+        page.evaluate("window.said.length = 0")
+        page.get_by_label("Filter 1").select_option("nlmeans")
+        page.get_by_label("search, exact").fill("15")
+        wait_view(page, chain)
+        return page.evaluate("window.said")
+
+    said = choose()
+    check(any(name == "After (preview)" and words.startswith("Preview at 1/")
+              for name, words in said), "a preview is seen, and said to be one")
+    check(said[-1] == ["After", "Exact pixels"], "it is said when the pixels are exact")
+    check_samples(page, large, chain, 2048, folder, "small, the view is the shrunk result")
+    page.get_by_role("button", name="One pixel of the picture for one of the screen").click()
+    wait(page, "() => window.tamis.layers.after.part.said.level === 0 && "
+               "!window.tamis.layers.after.quick")
+    for keys in ("", "ArrowRight ArrowDown", "ArrowLeft"):
+        page.locator(".stage").focus()
+        for key in keys.split():
+            page.keyboard.press(key)
+        page.wait_for_timeout(50)
+        wait(page, "() => !document.querySelector('.busy').classList.contains('on')")
+        check_samples(page, large, chain, 2048, folder,
+                      "pixel by pixel, moved by %s, it is the result" % (keys or "nothing"))
+    page.close()
+    server.send_signal(signal.SIGINT)
+    check(server.wait(timeout=60) == 0, "Ctrl-C ends it")
+
+
 def main():
     folder = tempfile.mkdtemp(prefix="tamis-browser-")
     try:
@@ -275,6 +338,7 @@ def main():
             browser = p.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
             test_report(browser, folder)
             test_live(browser, folder)
+            test_preview(browser, folder)
             browser.close()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -168,8 +168,19 @@ class Serve(Case):
             status, _, body = self.view(10 * i, chain=chain)
             self.assertEqual(status, 200, body[:300])
             self.assertEqual(b"".join(body[4 * k:4 * k + 3] for k in range(40 * 30)), want, chain)
-            self.assertEqual(self.view(10 * i + 1, chain=chain, level=1)[0], 200)
+            self.assertEqual(self.view(10 * i + 4, chain=chain, level=1)[0], 200)
             self.said(self.query("/plan", id=0, chain=chain))
+
+    def test_only_what_follows_is_new(self):
+        """What a chain leaves to the picture stays chosen while filters behind it change."""
+        self.start("in/a.png")
+        chain = "median=ksize=3,nlmeans=h=auto:sigma=auto:search=3:patch=3,unsharp=amount=%d"
+        for amount in (1, 2):
+            self.tamis("run", chain % amount, "in/a.png", "-o", "want.ppm", "--overwrite")
+            want = self.read("want.ppm")[-200 * 150 * 3:]
+            status, _, body = self.view(amount, chain=chain % amount)
+            self.assertEqual(status, 200, body[:300])
+            self.assertEqual(b"".join(body[4 * k:4 * k + 3] for k in range(200 * 150)), want)
 
     def test_half_floats_by_parts(self):
         """Half floats are widened, also those that are read by parts."""
@@ -204,6 +215,46 @@ class Serve(Case):
         self.assertEqual(self.view(7)[0], 200)
         self.assertEqual(self.view(6)[0], 409)
         self.assertEqual(self.view(6, client="d")[0], 200)
+
+    def test_newer_ones_stop_older_ones(self):
+        """What is superseded ends in the middle; pieces of one wish run beside each other."""
+        self.write("large.png", png_bytes(1200, 900, 3, pattern(1200, 900, 3)))
+        self.start("large.png", "--threads", "2")
+        self.assertEqual(self.view(1)[0], 200)
+        slow, answers = "nlmeans=search=99:patch=7", {}
+
+        def ask(name, number):
+            answers[name] = self.view(number, chain=slow, y1=0.6)[0]
+
+        threads = [threading.Thread(target=ask, args=(name, 2)) for name in ("a", "b")]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.3)
+        self.assertEqual(self.view(2, x1=0.1)[0], 200)
+        self.assertEqual(answers, {}, "the machine is too fast for this test")
+        self.assertEqual(self.view(3, x1=0.1)[0], 200)
+        for thread in threads:
+            thread.join()
+        self.assertEqual(answers, {"a": 409, "b": 409})
+
+    def test_previews(self):
+        """Within a budget there is a preview with fewer pixels, or the result if that is quick."""
+        self.write("large.png", png_bytes(1201, 901, 3, pattern(1201, 901, 3)))
+        self.start("large.png")
+        chain = "nlmeans=search=21"
+        status, headers, body = self.view(1, chain=chain, budget=1e-9)
+        self.assertEqual(status, 200, body[:300])
+        said = json.loads(headers["X-View"])
+        self.assertEqual([said[k] for k in ("exact", "level", "whole_width", "whole_height")],
+                         [False, 3, 151, 113])
+        self.assertEqual(len(body), 4 * 151 * 113)
+        status, headers, body = self.view(2, chain="gaussian", level=2, budget=60)
+        said = json.loads(headers["X-View"])
+        self.assertEqual((said["exact"], said["level"]), (False, 2))
+        quick = self.view(3, chain="gaussian", x1=0.5, budget=60)
+        self.assertTrue(json.loads(quick[1]["X-View"])["exact"])
+        self.assertEqual(quick[2], self.view(4, chain="gaussian", x1=0.5)[2])
+        self.assertIn("nosuch", self.said(self.view(5, chain="nosuch", budget=1), 422)["error"])
 
     def test_uploads(self):
         self.start("--max_upload", "100K")
@@ -255,7 +306,8 @@ class Serve(Case):
         try:
             for i in range(rounds):
                 chain = "gaussian=sigma=%.2f" % (1 + i % 7 / 4)
-                status, _, body = self.view(i, client=name, chain=chain, x1=0.5)
+                status, _, body = self.view(i, client=name, chain=chain, x1=0.5,
+                                            budget=60 * (i % 2))
                 if (status, len(body)) != (200, 100 * 150 * 4):
                     wrong.append((status, body[:100]))
         except (OSError, http.client.HTTPException) as error:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The live page: all controls are made from the filters' tables; the part of the picture that is seen
-// is filtered by the program behind this page whenever something changes.
+// The live page: all controls are made from the filters' tables; whenever something changes, the program
+// behind this page filters the part of the picture that is seen (serve_views.js).
 "use strict";
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -153,131 +153,25 @@ function drawSteps() {
   stepList.replaceChildren(...state.steps.map(stepNode));
 }
 
-// ---- views: the part that is seen, at the level that is seen
-
-const layers = {before: {whole: null, part: null}, after: {quick: null, part: null}};
-const QUICK = 0.05; // seconds within which something should be seen
-
-async function fetchView(chain, name, box, signal) {
-  const query = {id: state.id, chain, client: client + name, number: ++state.number, ...box};
-  const response = await ask("view", query, {signal});
-  const said = JSON.parse(response.headers.get("X-View"));
-  const pixels = new Uint8ClampedArray(await response.arrayBuffer());
-  const node = el("canvas", {width: said.width, height: said.height});
-  node.getContext("2d").putImageData(new ImageData(pixels, said.width, said.height), 0, 0);
-  node.rgba = pixels;
-  // In pixels of the picture before, whose frame all is shown in.
-  const across = state.picture.width / said.whole_width, down = state.picture.height / said.whole_height;
-  return {node, said, x: said.x * across, y: said.y * down, w: said.width * across, h: said.height * down};
-}
-
-function box() {
-  const v = viewer.visible(), {width, height} = state.picture;
-  const level = Math.max(0, Math.min(12, Math.floor(-Math.log2(v.scale) + 1e-6)));
-  return {level, x0: v.x / width, y0: v.y / height, x1: (v.x + v.w) / width, y1: (v.y + v.h) / height};
-}
-
-function viewPixels(b) {
-  return (b.x1 - b.x0) * (b.y1 - b.y0) * state.picture.width * state.picture.height / 4 ** b.level;
-}
-
-// A part of what is seen of the result, of so much of its width and height.
-function middle(b, share) {
-  const from = viewer.layout === "slide" ? b.x0 + (b.x1 - b.x0) * viewer.divider : b.x0;
-  const w = Math.min(b.x1 - from, (b.x1 - b.x0) * share), h = (b.y1 - b.y0) * share;
-  const x0 = (from + b.x1 - w) / 2, y0 = (b.y0 + b.y1 - h) / 2;
-  return {level: b.level, x0, y0, x1: x0 + w, y1: y0 + h};
-}
-
-function drawLayer(side, name, title) {
-  const {whole, part, quick} = layers[name];
-  viewer.show(side, [whole, part, quick].filter(Boolean), title, state.picture.alpha !== "none");
-}
-
-// Newest wishes only: while one is on its way, later ones wait, and all but the last are forgotten.
-// Where a whole view takes long, a part of it comes first, and newer wishes do not wait for the rest.
-class Feed {
-  constructor(name, side, title) {
-    Object.assign(this, {name, side, title, running: false, wanted: false, stop: null, costs: new Map()});
-  }
-
-  async want() {
-    this.wanted = true;
-    if (this.running && this.stop) this.stop.abort();
-    if (this.running) return;
-    this.running = true;
-    busy.classList.add("on");
-    while (this.wanted && state.picture) {
-      this.wanted = false;
-      await this.once();
-    }
-    this.running = false;
-    busy.classList.toggle("on", feeds.some((f) => f.running));
-  }
-
-  // Seconds for a pixel, as it was last with these filters at this level.
-  costKey(level) {
-    return [state.id, level, ...state.steps.filter((s) => s.on).map((s) => s.filter)].join();
-  }
-
-  async once() {
-    const id = state.id, chain = this.name === "before" ? "" : chainText(), started = performance.now(), all = box();
-    const key = this.costKey(all.level), pixels = viewPixels(all), expected = pixels * (this.costs.get(key) || 0);
-    this.stop = null;
-    try {
-      if (this.name === "after" && expected > QUICK) {
-        const view = await fetchView(chain, "a", middle(all, Math.sqrt(0.5 * QUICK / expected)));
-        if (id !== state.id) return;
-        layers.after.quick = view;
-        drawLayer(this.side, this.name, this.title);
-        if (this.wanted) return;
-        this.stop = new AbortController();
-      }
-      const view = await fetchView(chain, this.name[0], all, this.stop && this.stop.signal);
-      if (id !== state.id) return;
-      this.costs.set(key, view.said.seconds / (view.said.width * view.said.height));
-      Object.assign(layers[this.name], {part: view, quick: null});
-      if (this.name === "after") {
-        Object.assign(state, {problem: "", last: {...view.said, chain, total: (performance.now() - started) / 1000}});
-        showProblem();
-      }
-      drawLayer(this.side, this.name, this.title);
-      showStatus();
-    } catch (error) {
-      if (error.name === "AbortError" || error.status === 409 || id !== state.id) return;
-      if (this.name === "after") { state.problem = error.message; showProblem(); }
-    }
-  }
-}
-
-const feeds = [new Feed("before", "left", "Before"), new Feed("after", "right", "After")];
-let waiting = false;
-
 function changed() {
   showCode();
   if (state.picture) feeds[1].want();
 }
 
-// Drawing a view places it, too: only another part is another wish.
-function viewChanged() {
-  if (!state.picture || waiting) return;
-  waiting = true;
-  requestAnimationFrame(() => {
-    waiting = false;
-    const wish = state.picture && JSON.stringify([state.id, box()]);
-    if (!wish || wish === state.seen) return;
-    state.seen = wish;
-    feeds.forEach((f) => f.want());
-  });
-}
-
 // ---- what is said
 
 const busy = el("i", {class: "busy", "aria-hidden": "true"}), facts = el("span"), readout = el("span", {class: "mono"});
+// Said by screen readers when it changes; how much is there already is for the eye alone.
+const exactness = el("span", {role: "status", id: "exactness"}), progress = el("span", {"aria-hidden": "true"});
 const problem = el("div", {role: "alert"}), command = el("pre", {class: "card code", id: "command"}), python = el("pre", {class: "card code", id: "python"});
 
 function showProblem() {
   problem.replaceChildren(...state.problem ? [el("div", {class: "problem"}, state.problem)] : []);
+}
+
+function showExactness(words, share) {
+  if (exactness.textContent !== words) exactness.textContent = words;
+  progress.textContent = share ? `${Math.round(100 * share)} %` : "";
 }
 
 function showStatus() {
@@ -299,6 +193,7 @@ function readSamples(at) {
   const words = Object.entries(layers).map(([name, {part}]) => {
     if (!part || at.x < part.x || at.y < part.y || at.x >= part.x + part.w || at.y >= part.y + part.h) return "";
     const x = Math.floor((at.x - part.x) * part.node.width / part.w), y = Math.floor((at.y - part.y) * part.node.height / part.h);
+    if (part.has && !part.has(part.rect.x + x, part.rect.y + y)) return "";
     const i = 4 * (y * part.node.width + x), {low, high} = part.said;
     const values = state.picture.channels >= 3 ? [0, 1, 2] : [0];
     return name + " " + values.map((c) => number(low + part.node.rgba[i + c] / 255 * (high - low))).join(" ");
@@ -332,6 +227,7 @@ async function open(id) {
     empty.hidden = true;
     formats.value = ["png", "jpeg", "tiff"].includes(picture.format) ? picture.format : "tiff";
     showProblem();
+    showExactness("");
     viewer.setLayout("slide");
     for (const f of feeds) viewer.show(f.side, [], f.title);
     viewer.setSize(picture.width, picture.height);
@@ -339,10 +235,10 @@ async function open(id) {
     showStatus();
     // A small copy of all of it lies under the sharp part, for where that has not come yet.
     const level = Math.max(0, Math.ceil(Math.log2(Math.max(picture.width, picture.height) / 700)));
-    const whole = await fetchView("", "w", {level, x0: 0, y0: 0, x1: 1, y1: 1});
+    const whole = await fetchView({id, chain: "", client: client + "w", number: ++state.number}, {level, x0: 0, y0: 0, x1: 1, y1: 1});
     if (wanted !== id) return;
     layers.before.whole = whole;
-    drawLayer("left", "before", "Before");
+    feeds[0].draw();
   } catch (error) {
     if (wanted !== id) return;
     if (error.status !== 409) {
@@ -434,7 +330,7 @@ page.replaceChildren(
   el("div", {class: "look"},
     el("div", {class: "toolbar row"}, brand, picker, el("button", {type: "button", onclick: () => file.click()}, "Open …"), file,
        layout, el("span", {class: "grow"}), viewer.zoomBar),
-    stage, el("div", {class: "statusbar"}, busy, facts, readout)),
+    stage, el("div", {class: "statusbar"}, el("span", {}, exactness, " ", progress, " ", busy), facts, readout)),
   el("aside", {class: "panel", "aria-label": "Filters"},
     el("h1", {class: "hidden"}, "tamis: filters on a picture"), problem, stepList, adder, presetter,
     el("div", {class: "row"}, el("button", {type: "button", class: "main", id: "save", onclick: save}, "Save result"), formats),
