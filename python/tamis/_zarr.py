@@ -267,14 +267,11 @@ def _facts_2(told):
             told.get("dimension_separator", "."))
 
 
-def _told(path):
-    for name, facts in (("zarr.json", _facts_3), (".zarray", _facts_2)):
-        try:
-            with open(os.path.join(path, name), "rb") as f:
-                return facts(json.load(f))
-        except FileNotFoundError:
-            pass
-    return None
+def _told(path, version):
+    """What a folder says of the array; it may do so in both versions, of different chunks."""
+    name, facts = {2: (".zarray", _facts_2), 3: ("zarr.json", _facts_3)}[version]
+    with open(os.path.join(path, name), "rb") as f:
+        return facts(json.load(f))
 
 
 def place(array):
@@ -295,7 +292,7 @@ def plain(array):
         local = type(array.store) is zarr.storage.LocalStore and isinstance(array, zarr.Array)
         path = os.path.abspath(os.path.join(array.store.root, array.path)) if local else None
         write_empty = local and array.config.write_empty_chunks
-        facts = _told(path) if local else None
+        facts = _told(path, array.metadata.zarr_format) if local else None
     except (AttributeError, KeyError, TypeError, OSError, ValueError):
         return None
     if facts is None or array.dtype not in _arrays.DTYPES or not array.shape:

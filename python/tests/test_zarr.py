@@ -124,6 +124,17 @@ def test_what_is_left_to_zarr(tmp_path):
     assert _zarr.plain(wide) is None
 
 
+def test_both_versions_in_a_folder(tmp_path):
+    a = picture((40, 60), "uint16")
+    two = create(tmp_path / "two", a, (10, 20), zarr_format=2)
+    two[...] = a
+    create(tmp_path / "three", a, (10, 20))
+    os.replace(tmp_path / "three" / "zarr.json", tmp_path / "two" / "zarr.json")
+    for version, want in ((2, a), (3, 0 * a)):
+        z = zarr.open_array(str(tmp_path / "two"), mode="r", zarr_format=version)
+        assert same(_zarr.plain(z)[:, :], want)
+
+
 def test_files_that_are_damaged(tmp_path):
     a = picture((20, 20), "uint16")
     for name, more in (("plain", {"compressors": None}), ("zstd", {}), ("short", {})):
