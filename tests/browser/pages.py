@@ -26,7 +26,7 @@ if not CHROMIUM or not sync_playwright:
     sys.exit(77)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-CHAIN = "bilateral=sigma_space=1.5:sigma_color=50"
+CHAIN = "bilateral=sigma_space=1.5:sigma_color=50,bilateral=sigma_space=1.5:sigma_color=25"
 problems = []
 
 
