@@ -14,6 +14,11 @@
  * fail with MEMORY, and where all of the device's memory would not do, when the plan is made; with
  * .device = "auto" that plan is for the CPU.
  *
+ * Order: calls with a stream (tamis_run_options.stream) enqueue their work there, after what is on
+ * it. Calls without one, and frames of a tamis_stream, wait for what was enqueued on the device's
+ * default stream (the legacy one) before the call, or before the frame was submitted. Work on other
+ * streams that images depend on must be done by then.
+ *
  * To wrap device memory of your own, fill in a tamis_image as for host memory and set its field
  * device to 1 + the device's number. */
 #ifndef TAMIS_DEVICE_H
@@ -57,8 +62,9 @@ TAMIS_API tamis_status tamis_image_create_pinned(tamis_ctx *ctx, tamis_format fo
                                                  int32_t h, tamis_image *out);
 
 /* Copies src into dst, of the same format and size: one of them is in host memory, the other in a
- * device's. When it returns dst is complete; src must be before, whatever stream it was made on.
- * Errors: ARGUMENT, MEMORY, DEVICE. Thread-safe for distinct images. */
+ * device's. What was enqueued on the device's default stream before is waited for, other streams
+ * are not; when it returns dst is complete. Errors: ARGUMENT, MEMORY, DEVICE. Thread-safe for
+ * distinct images. */
 TAMIS_API tamis_status tamis_image_transfer(tamis_ctx *ctx, const tamis_image *src,
                                             const tamis_image *dst);
 

@@ -142,9 +142,11 @@ typedef struct tamis_run_options {
                                    handler or another thread may do (by an atomic store of an int);
                                    may be NULL */
     /* For plans that run on a device, with src, dst, guide and frames all in its memory: a stream
-     * (cudaStream_t) of the device's primary context to enqueue the work on. The call returns
-     * before the work is done and nothing waits; it may be captured into a graph. NULL = the call
-     * returns when dst is complete. */
+     * (cudaStream_t) of the device's primary context to enqueue the work on. What
+     * fills the images must be done or enqueued there before. The call returns before the work is
+     * done and nothing waits; it may be captured into a graph, which the plan must outlive, as its
+     * launches read tables that the plan has on the device. NULL = the call waits for what was
+     * enqueued on the device's default stream, and returns when dst is complete. */
     void *stream;
     const tamis_image *guide; /* required when the plan was made with a guide */
     /* For chains with temporal filters: 2 * tamis_plan_frames() + 1 pointers to the frames before,
@@ -179,12 +181,12 @@ TAMIS_API tamis_status tamis_plan_run_region(const tamis_plan *plan, const tamis
 /* Filters srcs[i] into dsts[i] for i = 0 .. count-1: the same bits as one run after the other, but
  * small images keep all threads busy, and those on a GPU are filtered many at a time. There they
  * are fastest where srcs, and dsts, lie at equal distances, as in one allocation. All images are as
- * tamis_plan_run() wants them, and no dst may share memory with another's src or dst, either.
- * options are for all: the guide is the same for each image, progress counts the work on all of
- * them; frames and windows must be NULL. count 0 does nothing.
- * All images are checked before anything is written: after ARGUMENT all dsts are as before. After
- * any other error the contents of all of them are undefined.
- * Errors: ARGUMENT (the message gives i), CANCELED; for plans on a device MEMORY and DEVICE. */
+ * tamis_plan_run() wants them, the srcs all in one place, and so the dsts; and no dst may share
+ * memory with another's src or dst, either. options are for all: the guide is the same for each
+ * image, progress counts the work on all of them; frames and windows must be NULL. count 0 does
+ * nothing. All images are checked before anything is written: after ARGUMENT all dsts are as
+ * before. After any other error the contents of all of them are undefined. Errors: ARGUMENT (the
+ * message gives i), CANCELED; for plans on a device MEMORY and DEVICE. */
 TAMIS_API tamis_status tamis_plan_run_many(const tamis_plan *plan, const tamis_image *srcs,
                                            const tamis_image *dsts, size_t count,
                                            const tamis_run_options *options);

@@ -23,7 +23,8 @@
  *
  * Images in host memory are copied to a device fastest from tamis_image_create_pinned(); others go
  * through pinned memory, copied by the context's threads. Images in a device's memory are filtered
- * there; results may go from there to host memory.
+ * there; results may go from there to host memory. What fills them must be done, or enqueued on the
+ * device's default stream, before they are submitted.
  *
  * Thread-safety: any number of threads may use one stream, and any number of streams one plan, one
  * context and one device; streams take turns as their frames come. A child of fork() cannot go on

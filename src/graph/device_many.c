@@ -268,6 +268,18 @@ static tamis_status enter(tamis_session *s)
     return s->device->backend->enter(s->device->gpu, &s->fault);
 }
 
+/* Sources that are there already stay where they are. */
+static tamis_status bring(struct many *m, struct lane *l, size_t first, int32_t n, tamis_held *src)
+{
+    tamis_rect all = {0, 0, m->plan->w, m->plan->h};
+    if (m->srcs->device) {
+        *src = held_of_images(&m->srcs[first], n);
+        return TAMIS_OK;
+    }
+    TAMIS_TRY(tamis_priv_held_make(&l->s, m->plan->in, all, n, src));
+    return copy_stack(&l->s, src, &m->srcs[first], 1);
+}
+
 static tamis_status start(struct many *m, struct lane *l, size_t first, int32_t n)
 {
     tamis_held src = {0};
@@ -275,14 +287,13 @@ static tamis_status start(struct many *m, struct lane *l, size_t first, int32_t 
     tamis_rect all = {0, 0, dst->w, dst->h}, guided = {0, 0, m->plan->guide_w, m->plan->guide_h};
     tamis_status status = TAMIS_OK;
     TAMIS_TRY(enter(&l->s));
-    if (m->options->guide && !l->guide.count)
+    if (m->options->guide && m->options->guide->device)
+        l->guide = tamis_priv_held_of_image(m->options->guide, 0, 0);
+    else if (m->options->guide && !l->guide.count)
         status = tamis_priv_held_upload(&l->s, m->options->guide, guided, guided.w, guided.h,
                                         guided, &l->guide);
     if (status == TAMIS_OK)
-        status = tamis_priv_held_make(&l->s, m->plan->in,
-                                      (tamis_rect){0, 0, m->plan->w, m->plan->h}, n, &src);
-    if (status == TAMIS_OK)
-        status = copy_stack(&l->s, &src, &m->srcs[first], 1);
+        status = bring(m, l, first, n, &src);
     if (status == TAMIS_OK)
         status = tamis_priv_held_make(&l->s, dst->format, all, n, &l->result);
     if (status == TAMIS_OK)
@@ -359,6 +370,8 @@ static tamis_status run_here(struct many *m, struct lanes *lanes)
     for (size_t i = 0; i < m->count && !tamis_priv_device_stopped(&lanes->lane[0].s); turn++) {
         struct lane *l = &lanes->lane[turn % (size_t)lanes->count];
         int32_t n = at_most(m->count - i, m->most);
+        if (m->srcs->device)
+            n = equally_far(&m->srcs[i], n);
         TAMIS_TRY(collect(m, l));
         tamis_status status = noted(m, &l->s, start(m, l, i, n));
         if (status == TAMIS_ERR_MEMORY) {
@@ -389,6 +402,23 @@ static void close_lane(struct lane *l)
     d->backend->stream_put(d->gpu, l->s.stream);
 }
 
+/* The device that an image is on; the first one for images in host memory. */
+static const struct tamis_device_plan *device_of(const tamis_plan *plan, const tamis_image *image)
+{
+    const struct tamis_device_plan *d = plan->device;
+    while (image->device && d->index != image->device - 1)
+        d = d->next;
+    return d;
+}
+
+/* Whoever filled the sources may know no other stream. */
+static tamis_status wait_default(struct many *m, const struct tamis_device_plan *d)
+{
+    tamis_session s = {.plan = m->plan, .device = d, .options = m->options};
+    TAMIS_TRY(noted(m, &s, enter(&s)));
+    return noted(m, &s, d->backend->wait(d->gpu, NULL, &s.fault));
+}
+
 static tamis_status open_lane(struct many *m, struct lane *l, const struct tamis_device_plan *d)
 {
     *l = (struct lane){.s = {.plan = m->plan, .device = d, .options = m->options}};
@@ -396,16 +426,17 @@ static tamis_status open_lane(struct many *m, struct lane *l, const struct tamis
     return noted(m, &l->s, d->backend->stream_get(d->gpu, &l->s.stream, &l->s.fault));
 }
 
+/* On all devices, or where the sources are. */
 static tamis_status run_lanes(struct many *m)
 {
-    struct lanes lanes = {.count = 0};
-    const struct tamis_device_plan *d = m->plan->device;
-    tamis_status status = TAMIS_OK;
-    for (; d && lanes.devices < MOST_LANES; d = d->next)
-        lanes.devices++;
+    struct lanes lanes = {.count = 0, .devices = 1};
+    const struct tamis_device_plan *first = device_of(m->plan, m->srcs), *d = first;
+    tamis_status status = m->srcs->device ? wait_default(m, d) : TAMIS_OK;
+    if (!m->srcs->device)
+        lanes.devices = at_most((size_t)tamis_priv_device_count(m->plan), MOST_LANES);
     for (; lanes.count < 2 * lanes.devices && lanes.count < MOST_LANES && status == TAMIS_OK;
          lanes.count++) {
-        d = lanes.count % lanes.devices ? d->next : m->plan->device;
+        d = lanes.count % lanes.devices ? d->next : first;
         status = open_lane(m, &lanes.lane[lanes.count], d);
     }
     if (status == TAMIS_OK)
@@ -422,6 +453,7 @@ static tamis_status run_stream(struct many *m, const struct tamis_device_plan *d
     s.stream = m->options->stream;
     if (s.stream)
         return run_there(m, &s);
+    TAMIS_TRY(wait_default(m, d));
     TAMIS_TRY(noted(m, &s, d->backend->stream_get(d->gpu, &s.stream, &s.fault)));
     tamis_status status = run_there(m, &s);
     tamis_status waited = d->backend->wait(d->gpu, s.stream, &s.fault);
@@ -429,14 +461,6 @@ static tamis_status run_stream(struct many *m, const struct tamis_device_plan *d
         status = noted(m, &s, waited);
     d->backend->stream_put(d->gpu, s.stream);
     return status;
-}
-
-static const struct tamis_device_plan *device_of(const tamis_plan *plan, const tamis_image *image)
-{
-    const struct tamis_device_plan *d = plan->device;
-    while (d->index != image->device - 1)
-        d = d->next;
-    return d;
 }
 
 tamis_status tamis_priv_device_run_many(const tamis_plan *plan, const tamis_image *srcs,
@@ -447,9 +471,9 @@ tamis_status tamis_priv_device_run_many(const tamis_plan *plan, const tamis_imag
                      .srcs = srcs,
                      .dsts = dsts,
                      .count = count,
-                     .most = pictures_at_once(plan, !srcs->device),
+                     .most = pictures_at_once(plan, !dsts->device),
                      .options = options};
-    tamis_status status = srcs->device ? run_stream(&m, device_of(plan, srcs)) : run_lanes(&m);
+    tamis_status status = dsts->device ? run_stream(&m, device_of(plan, srcs)) : run_lanes(&m);
     if (status != TAMIS_OK)
         return m.fault.text[0]
                    ? tamis_priv_fail(plan->ctx, status, "run_many: %s: %s", m.device, m.fault.text)

@@ -294,6 +294,8 @@ tamis_status tamis_priv_device_run_on(tamis_session *s, const tamis_image *src, 
         s->stream = s->options->stream;
         return run_there(s, src, band, dst);
     }
+    if (src->device) /* whoever filled it may know no other stream than the default one */
+        TAMIS_TRY(backend->wait(s->device->gpu, NULL, &s->fault));
     TAMIS_TRY(backend->stream_get(s->device->gpu, &s->stream, &s->fault));
     tamis_status status = TAMIS_OK;
     if (dst->device) {

@@ -70,6 +70,8 @@ tamis_status tamis_image_transfer(tamis_ctx *ctx, const tamis_image *src, const 
     TAMIS_TRY(tamis_priv_devices_open(ctx, index, &gpu));
     const tamis_backend *backend = tamis_priv_devices_backend(ctx);
     tamis_status status = backend->enter(gpu, &fault);
+    if (status == TAMIS_OK) /* for what was enqueued there on src, or reads dst */
+        status = backend->wait(gpu, NULL, &fault);
     if (status == TAMIS_OK)
         status = backend->stream_get(gpu, &stream, &fault);
     if (status == TAMIS_OK) {

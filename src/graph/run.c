@@ -456,9 +456,11 @@ static tamis_status check_many(const tamis_plan *plan, const tamis_image *srcs,
     for (size_t i = 0; i < count; i++) {
         tamis_status status = tamis_priv_run_check(plan, &srcs[i], all, &dsts[i], options);
         if (status == TAMIS_OK &&
-            (srcs[i].device != srcs[0].device || dsts[i].device != srcs[0].device))
-            status = tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
-                                     "run: images must be all in host memory or all on one device");
+            (srcs[i].device != srcs[0].device || dsts[i].device != dsts[0].device))
+            status =
+                tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
+                                "run: sources must be all in host memory or all on one device, "
+                                "and so must destinations");
         if (status != TAMIS_OK)
             return tamis_priv_fail(plan->ctx, status, "run_many: picture %zu: %s", i,
                                    tamis_ctx_last_message(plan->ctx, text, sizeof text));

@@ -330,6 +330,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 cudaError_t cudaStreamSynchronize(cudaStream_t handle)
 {
     emulate_stream *stream = behind(handle);
+    std::lock_guard<std::mutex> lock(mutex); // several threads may wait for a default stream
     for (const arrival &a : stream->arrivals)
         for (size_t y = 0; y < a.height; y++)
             memcpy(a.to + y * a.pitch, a.bytes.data() + y * a.width, a.width);
@@ -399,6 +400,16 @@ cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, si
     for (size_t y = 0; y < height; y++)
         memset((char *)p + y * pitch, value, width);
     return cudaSuccess;
+}
+
+// For tests: bytes that come to a device's memory by its default stream, when that is waited for.
+extern "C" __attribute__((visibility("default"))) void
+tamis_emulate_enqueue(int device, void *to, const void *bytes, size_t size)
+{
+    std::lock_guard<std::mutex> lock(mutex);
+    const char *from = (const char *)bytes;
+    defaults.of[device].arrivals.push_back(
+        {(char *)to, size, size, 1, std::vector<char>(from, from + size)});
 }
 
 // For tests: what has gone to devices.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host side of devices, on emulated ones and without any. */
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -224,7 +225,6 @@ static void test_there(void **state)
         assert_memory_equal(tamis_image_row(&part, 0, y),
                             (char *)tamis_image_row(&here.image, 0, 20 + y) + 30 * 4, 21 * 4);
     test_picture_free(&back);
-    assert_int_equal(tamis_plan_run_many(plan, &a, &here.image, 1, NULL), TAMIS_ERR_ARGUMENT);
     /* A stream is for images that are there. */
     assert_int_equal(tamis_plan_run(plan, &src.image, &b, NULL), TAMIS_ERR_ARGUMENT);
     tamis_run_options o = {.stream = &o};
@@ -243,6 +243,55 @@ static void test_there(void **state)
     tamis_ctx_free(&ctx);
     test_picture_free(&src);
     test_picture_free(&here);
+}
+
+/* What the default stream has still to bring is waited for by every call without a stream. */
+static void test_default_stream(void **state)
+{
+    void (*enqueue)(int device, void *to, const void *bytes, size_t size) = NULL;
+    void *module = dlopen(getenv("TAMIS_CUDA_MODULE"), RTLD_NOW);
+    const tamis_format gray = test_format(TAMIS_U8, 1);
+    test_picture out;
+    tamis_image a, b;
+    uint8_t bytes[16], *result;
+    (void)state;
+    void *symbol = dlsym(module, "tamis_emulate_enqueue");
+    memcpy(&enqueue, &symbol, sizeof enqueue);
+    test_picture_make(&out, gray, 16, 1, TEST_ROWS_TIGHT);
+    result = out.image.data[0];
+    tamis_ctx *ctx = cuda();
+    tamis_plan *plan = plan_of(ctx, "", gray, 16, 1);
+    tamis_stream *stream = NULL;
+    tamis_stream_result r;
+    assert_int_equal(tamis_stream_create(plan, NULL, &stream), TAMIS_OK);
+    assert_int_equal(tamis_image_create_on_device(ctx, 0, gray, 16, 1, &a), TAMIS_OK);
+    assert_int_equal(tamis_image_create_on_device(ctx, 0, gray, 16, 1, &b), TAMIS_OK);
+    for (int k = 0; k < 6; k++) {
+        tamis_status status = TAMIS_OK;
+        memset(bytes, 10 + k, sizeof bytes);
+        enqueue(0, a.data[0], bytes, sizeof bytes);
+        if (k == 0)
+            status = tamis_image_transfer(ctx, &a, &out.image);
+        else if (k < 3)
+            status = tamis_plan_run(plan, &a, k == 1 ? &out.image : &b, NULL);
+        else if (k < 5)
+            status = tamis_plan_run_many(plan, &a, k == 3 ? &out.image : &b, 1, NULL);
+        else
+            status = tamis_stream_submit(stream, &a, &out.image, NULL, 0);
+        if (k == 5)
+            assert_int_equal(tamis_stream_wait(stream, -1, &r), TAMIS_OK);
+        assert_int_equal(status, TAMIS_OK);
+        if (k == 2 || k == 4)
+            memcpy(result, b.data[0], sizeof bytes); /* an emulated device's memory is ours */
+        assert_memory_equal(result, bytes, sizeof bytes);
+    }
+    tamis_stream_free(&stream);
+    tamis_image_unref(&a);
+    tamis_image_unref(&b);
+    tamis_plan_free(&plan);
+    tamis_ctx_free(&ctx);
+    dlclose(module);
+    test_picture_free(&out);
 }
 
 /* There and back, of all layouts, from bottom up as well. */
@@ -372,7 +421,7 @@ int main(void)
         cmocka_unit_test(test_no_device),       cmocka_unit_test(test_describe),
         cmocka_unit_test(test_bands),           cmocka_unit_test(test_there),
         cmocka_unit_test(test_transfer),        cmocka_unit_test(test_rearrange),
-        cmocka_unit_test(test_cancel_and_copy),
+        cmocka_unit_test(test_cancel_and_copy), cmocka_unit_test(test_default_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,7 +102,7 @@ static const tamis_format planar = {TAMIS_U16, 3, TAMIS_PLANAR, TAMIS_ALPHA_NONE
 
 /* ---- the same bits */
 
-/* there: the pictures are said to be in memory of device 0. */
+/* there: the pictures are said to be in memory of device 0; 2: the sources alone. */
 static void compare(tamis_ctx *ctx, const char *chain, tamis_format format, int count,
                     enum layout layout, test_rows rows, int there)
 {
@@ -120,8 +120,8 @@ static void compare(tamis_ctx *ctx, const char *chain, tamis_format format, int 
     for (int i = 0; i < count; i++)
         if (tamis_plan_run(plan, &src.image[i], &want.image[i], NULL) != TAMIS_OK)
             fail_msg("%s: %s", chain, tamis_ctx_last_message(ctx, text, sizeof text));
-    set_device(&src, there);
-    set_device(&dst, there);
+    set_device(&src, there > 0);
+    set_device(&dst, there == 1);
     if (tamis_plan_run_many(plan, src.image, dst.image, (size_t)count, NULL) != TAMIS_OK)
         fail_msg("%s: %s", chain, tamis_ctx_last_message(ctx, text, sizeof text));
     set_device(&dst, 0);
@@ -168,8 +168,9 @@ static void same_bits_there(void **state)
         skip();
     ctx = ctx_on("cuda:0");
     for (int k = 0; k < 2 * CHAINS; k++)
-        compare(ctx, chains[k % CHAINS], k % 2 ? rgba : planar, k < CHAINS ? 7 : 12,
-                (enum layout)((k + 1) % LAYOUTS), (test_rows)(k % TEST_ROWS_COUNT), 1);
+        for (int there = 1; there <= 2; there++)
+            compare(ctx, chains[k % CHAINS], k % 2 ? rgba : planar, k < CHAINS ? 7 : 12,
+                    (enum layout)((k + 1) % LAYOUTS), (test_rows)(k % TEST_ROWS_COUNT), there);
     tamis_ctx_free(&ctx);
 }
 
@@ -187,6 +188,7 @@ static void memory_may_be_little(void **state)
         fewer = bands = 0;
         compare(ctx, "gaussian=sigma=0.8", rgba, MOST, SCATTERED, TEST_ROWS_WIDE, 0);
         compare(ctx, "gaussian=sigma=0.8", rgba, MOST, TOGETHER, TEST_ROWS_TIGHT, 0);
+        compare(ctx, "gaussian=sigma=0.8", rgba, MOST, EQUAL, TEST_ROWS_TIGHT, 2);
         assert_true(fewer > 0 && (bands > 0) == (k == 2));
     }
     unsetenv("TAMIS_EMULATE_BYTES");
