@@ -16,7 +16,7 @@
  * memory than caches hold. */
 #define SPAN_SECONDS 0.02
 #define SPREAD_BYTES ((size_t)512 << 20)
-enum { MIN_PAIRS = 2, MAX_PAIRS = 64, MAX_FRAMES = 4096 };
+enum { MIN_PAIRS = 2, MAX_PAIRS = 64, MIN_FRAMES = 2, MAX_FRAMES = 4096 };
 
 /* ---- pictures */
 
@@ -60,7 +60,8 @@ static tamis_status repeat(const tool_bench *b, run_once *run, void *user, tool_
 {
     int most = b->tool->options.repeat;
     double *seconds = tool_alloc((size_t)most * sizeof(*seconds)), start = tool_now();
-    tamis_status status = run(user, seconds); /* warms caches and threads */
+    tamis_status status = run(user, seconds);                    /* warms caches and threads */
+    out->runs = !status && tool_now() - start >= ENOUGH_SECONDS; /* which no longer matters */
     while (!status && out->runs < most && tool_now() - start < ENOUGH_SECONDS)
         status = run(user, &seconds[out->runs++]);
     if (!status && out->runs) {
@@ -152,46 +153,76 @@ static tamis_status run_sequence(void *user, double *seconds)
     return status;
 }
 
-static tamis_status make_pairs(const tool_bench *b, tamis_ctx *ctx, const tamis_plan *plan,
-                               sequence *s)
+/* The number of the plan's i-th device; they take turns. Its name is such as "cuda:0,2". */
+static int device_at(const tamis_plan *plan, int i)
 {
-    tamis_image filled = {0};
+    const char *first = strchr(tamis_plan_device(plan), ':') + 1, *at = first;
+    while (i-- > 0) {
+        const char *comma = strchr(at, ',');
+        at = comma ? comma + 1 : first;
+    }
+    return atoi(at);
+}
+
+static int wanted_pairs(const tool_bench *b, const tamis_plan *plan)
+{
     tamis_format format = tamis_plan_format(plan);
     int32_t w, h;
     tamis_plan_size(plan, &w, &h);
     size_t pair = bytes_of(b->format, b->w, b->h) + bytes_of(format, w, h);
     size_t pairs = SPREAD_BYTES / pair + 1;
-    int wanted = pairs < MIN_PAIRS ? MIN_PAIRS : pairs > MAX_PAIRS ? MAX_PAIRS : (int)pairs;
-    tamis_status status = tamis_image_create(ctx, b->format, b->w, b->h, &filled);
+    return pairs < MIN_PAIRS ? MIN_PAIRS : pairs > MAX_PAIRS ? MAX_PAIRS : (int)pairs;
+}
+
+static tamis_status make_pairs(const tool_bench *b, const tamis_plan *plan, int wanted, sequence *s)
+{
+    tamis_image filled = {0};
+    tamis_format format = tamis_plan_format(plan);
+    int32_t w, h;
+    tamis_plan_size(plan, &w, &h);
+    tamis_status status = tamis_image_create(s->ctx, b->format, b->w, b->h, &filled);
     if (!status)
         fill(&filled);
     while (!status && s->pairs < wanted) {
-        int i = s->pairs++;
-        status = tamis_image_create_on_device(ctx, b->gpu, b->format, b->w, b->h, &s->src[i]);
+        int i = s->pairs++, device = device_at(plan, i);
+        status = tamis_image_create_on_device(s->ctx, device, b->format, b->w, b->h, &s->src[i]);
         if (!status)
-            status = tamis_image_create_on_device(ctx, b->gpu, format, w, h, &s->dst[i]);
+            status = tamis_image_create_on_device(s->ctx, device, format, w, h, &s->dst[i]);
         if (!status)
-            status = tamis_image_transfer(ctx, &filled, &s->src[i]);
+            status = tamis_image_transfer(s->ctx, &filled, &s->src[i]);
     }
     tamis_image_unref(&filled);
     return status;
 }
 
-static tamis_status measure_sequence(const tool_bench *b, tamis_ctx *ctx, const tamis_plan *plan,
-                                     tool_timing *out)
+/* No more frames under way than there are results for them. */
+static tamis_status make_stream(const tamis_plan *plan, sequence *s)
+{
+    tamis_stream_options few = {.depth = s->pairs};
+    tamis_status status = tamis_stream_create(plan, NULL, &s->stream);
+    if (status || tamis_stream_depth(s->stream) <= s->pairs)
+        return status;
+    tamis_stream_free(&s->stream);
+    return tamis_stream_create(plan, &few, &s->stream);
+}
+
+static tamis_status measure_pairs(const tool_bench *b, tamis_ctx *ctx, const tamis_plan *plan,
+                                  int pairs, tool_timing *out)
 {
     double seconds = 0;
     sequence *s = tool_alloc(sizeof(*s));
     *s = (sequence){.ctx = ctx};
-    tamis_status status = make_pairs(b, ctx, plan, s);
+    tamis_status status = make_pairs(b, plan, pairs, s);
     if (!status)
-        status = tamis_stream_create(plan, NULL, &s->stream);
+        status = make_stream(plan, s);
     s->frames = s->pairs;
     if (!status)
         status = run_sequence(s, &seconds);
     if (!status) {
         double frames = SPAN_SECONDS / seconds;
-        s->frames = frames < MIN_PAIRS ? MIN_PAIRS : frames > MAX_FRAMES ? MAX_FRAMES : (int)frames;
+        s->frames = frames < MIN_FRAMES   ? MIN_FRAMES
+                    : frames > MAX_FRAMES ? MAX_FRAMES
+                                          : (int)frames;
         status = repeat(b, run_sequence, s, out);
     }
     tamis_stream_free(&s->stream);
@@ -200,6 +231,17 @@ static tamis_status measure_sequence(const tool_bench *b, tamis_ctx *ctx, const 
         tamis_image_unref(&s->dst[i]);
     }
     free(s);
+    return status;
+}
+
+/* With fewer pictures where the device's memory does not hold them and what the filter needs. */
+static tamis_status measure_sequence(const tool_bench *b, tamis_ctx *ctx, const tamis_plan *plan,
+                                     tool_timing *out)
+{
+    int pairs = wanted_pairs(b, plan);
+    tamis_status status = measure_pairs(b, ctx, plan, pairs, out);
+    while (status == TAMIS_ERR_MEMORY && pairs > 1)
+        status = measure_pairs(b, ctx, plan, pairs /= 2, out);
     return status;
 }
 

@@ -6,7 +6,9 @@ import os
 import pty
 import re
 import shutil
+import signal
 import subprocess
+import time
 import unittest
 
 from support import TAMIS, Case, pattern, pgm_bytes, png_bytes, read_pgm
@@ -478,6 +480,25 @@ class Measure(Case):
                           "median,nlmeans=h=auto:search=5").text
         self.assertIn("ns/pix", text)
         self.assertIn("ms to choose   median,nlmeans=h=", text)
+
+    def test_bench_of_slow_filters(self):
+        """One run that takes seconds is enough, but it counts."""
+        with subprocess.Popen([TAMIS, "bench", "--filter", "nlmeans=search=35:patch=9", "--type",
+                               "u8", "--size", "40x40", "--repeat", "1", "--threads", "1", "--cpu",
+                               "c", "--device", "cpu", "--json"],
+                              cwd=self.dir, stdout=subprocess.PIPE) as bench:
+            used = 0
+            while used < 0.2 * os.sysconf("SC_CLK_TCK") and bench.poll() is None:
+                with open(f"/proc/{bench.pid}/stat", encoding="ascii") as f:
+                    used = int(f.read().split()[13])
+                time.sleep(0.01)
+            bench.send_signal(signal.SIGSTOP)  # most likely while it warms up
+            time.sleep(5.1)
+            bench.send_signal(signal.SIGCONT)
+            result = json.loads(bench.communicate()[0])["results"][0]
+        for key in "one_thread", "all_threads":
+            self.assertEqual(result[key]["runs"], 1)
+            self.assertGreater(result[key]["best_seconds"], 0)
 
     def test_bench_published(self):
         """Its chains are read before anything is measured; there is no memory for more here."""

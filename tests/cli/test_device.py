@@ -163,3 +163,15 @@ class Emulated(Case):
         row = self.json(*args, "--device", "cpu")["results"][0]
         self.assertEqual(row["device"], "cpu")
         self.assertGreater(row["one_thread"]["best_seconds"], 0)
+        env = dict(THERE, TAMIS_EMULATE_DEVICES="3")
+        text = self.tamis(*args, "--device", "cuda:2,0", env=env).text
+        self.assertIn("cuda:2,0", text)
+
+    def test_bench_with_little_memory(self):
+        """As many pictures as the device holds, and one at least."""
+        args = ("bench", "--filter", "gaussian", "--size", "60x40", "--repeat", "1", "--device",
+                "cuda")
+        text = self.tamis(*args, env=dict(THERE, TAMIS_EMULATE_BYTES="100000")).text
+        self.assertIn("on the GPU", text)
+        err = self.tamis(*args, env=dict(THERE, TAMIS_EMULATE_BYTES="20000"), code=8).err
+        self.assertIn("device memory", err)
