@@ -313,6 +313,9 @@ static tamis_status check_part(const tamis_reader *reader, const tamis_file_info
     tamis_status status = tamis_image_check(reader->ctx, into);
     if (status != TAMIS_OK)
         return status;
+    if (into->device)
+        return tamis_priv_reader_fail(reader, TAMIS_ERR_ARGUMENT,
+                                      "pictures in a device's memory want tamis_image_transfer()");
     if (tamis_format_equal(into->format, info->image) && into->w == r.w && into->h == r.h)
         return TAMIS_OK;
     return tamis_priv_reader_fail(reader, TAMIS_ERR_ARGUMENT,

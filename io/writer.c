@@ -348,11 +348,20 @@ static tamis_status write_part(tamis_writer *writer, tamis_rect rect, const tami
     return encoder->end ? encoder->end(writer) : TAMIS_OK;
 }
 
+static tamis_status check_image(const tamis_writer *writer, const tamis_image *image)
+{
+    tamis_status status = tamis_image_check(writer->ctx, image);
+    if (status == TAMIS_OK && image->device)
+        return tamis_priv_writer_fail(writer, TAMIS_ERR_ARGUMENT,
+                                      "pictures in a device's memory want tamis_image_transfer()");
+    return status;
+}
+
 static tamis_status write_page(tamis_writer *writer, const tamis_image *image,
                                const tamis_meta *meta)
 {
     tamis_page page = {image->format, image->w, image->h};
-    tamis_status status = tamis_image_check(writer->ctx, image);
+    tamis_status status = check_image(writer, image);
     if (status != TAMIS_OK)
         return status;
     if (!writer->encoder->write) {
@@ -491,7 +500,7 @@ static tamis_status check_part(const tamis_writer *writer, tamis_rect r, const t
             writer, TAMIS_ERR_ARGUMENT,
             "the part %dx%d at %d,%d of a page of %dx%d is not the one at %d,%d whose turn it is",
             r.w, r.h, r.x, r.y, page->w, page->h, writer->next_x, writer->next_y);
-    tamis_status status = tamis_image_check(writer->ctx, image);
+    tamis_status status = check_image(writer, image);
     if (status != TAMIS_OK)
         return status;
     tamis_format format = image->format;

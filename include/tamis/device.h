@@ -62,17 +62,18 @@ TAMIS_API tamis_status tamis_image_create_pinned(tamis_ctx *ctx, tamis_format fo
                                                  int32_t h, tamis_image *out);
 
 /* Copies src into dst, of the same format and size: one of them is in host memory, the other in a
- * device's. What was enqueued on the device's default stream before is waited for, other streams
- * are not; when it returns dst is complete. Errors: ARGUMENT, MEMORY, DEVICE. Thread-safe for
- * distinct images. */
+ * device's. Strides are free, but rows of dst may not overlap. What was enqueued on the device's
+ * default stream before is waited for, other streams are not; when it returns dst is complete.
+ * Errors: ARGUMENT, MEMORY, DEVICE. Thread-safe for distinct images. */
 TAMIS_API tamis_status tamis_image_transfer(tamis_ctx *ctx, const tamis_image *src,
                                             const tamis_image *dst);
 
 /* Copies src into dst, both in the memory of one device, of the same size, type and number of
  * channels: planes may become pixels side by side and the other way round, and samples of U16 are
- * shifted right by shift bits, 0 .. 15 (0 for other types). This is what frames of hardware
- * decoders need. What was enqueued on the device's default stream before is waited for; when it
- * returns dst is complete. Errors: ARGUMENT, DEVICE. Thread-safe for distinct images. */
+ * shifted right by shift bits, 0 .. 15 (0 for other types). They may not share memory, nor may rows
+ * of dst overlap. This is what frames of hardware decoders need. What was enqueued on the device's
+ * default stream before is waited for; when it returns dst is complete. Errors: ARGUMENT, DEVICE.
+ * Thread-safe for distinct images. */
 TAMIS_API tamis_status tamis_image_rearrange(tamis_ctx *ctx, const tamis_image *src,
                                              const tamis_image *dst, int shift);
 

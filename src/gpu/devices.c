@@ -363,7 +363,7 @@ tamis_status tamis_image_create_on_device(tamis_ctx *ctx, int index, tamis_forma
     *out = (tamis_image){0};
     TAMIS_REQUIRE(ctx, ctx);
     TAMIS_TRY(tamis_priv_devices_open(ctx, index, &gpu));
-    tamis_image_memory memory = {device_alloc, device_free, gpu, 256, 16};
+    tamis_image_memory memory = {device_alloc, device_free, gpu, 256, 16, "device "};
     TAMIS_TRY(tamis_priv_image_create(ctx, &memory, format, w, h, out));
     out->device = 1 + index;
     return TAMIS_OK;
@@ -378,6 +378,6 @@ tamis_status tamis_image_create_pinned(tamis_ctx *ctx, tamis_format format, int3
     TAMIS_REQUIRE(ctx, ctx);
     int index = tamis_priv_devices_wanted(ctx, 0);
     TAMIS_TRY(tamis_priv_devices_open(ctx, index < 0 ? 0 : index, &gpu));
-    tamis_image_memory memory = {pinned_alloc, pinned_free, gpu, 256, 16};
+    tamis_image_memory memory = {pinned_alloc, pinned_free, gpu, 256, 16, "pinned "};
     return tamis_priv_image_create(ctx, &memory, format, w, h, out);
 }

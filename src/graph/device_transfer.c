@@ -16,7 +16,7 @@ static tamis_status check(tamis_ctx *ctx, const tamis_image *src, const tamis_im
     if (!tamis_format_equal(src->format, dst->format) || src->w != dst->w || src->h != dst->h)
         return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
                                "transfer: images must have the same format and size");
-    return TAMIS_OK;
+    return tamis_priv_rows_check(ctx, "transfer", dst);
 }
 
 typedef tamis_status copy_function(tamis_gpu *, void *, const tamis_gpu_copy *, tamis_gpu_fault *);
@@ -104,7 +104,9 @@ static tamis_status check_inside(tamis_ctx *ctx, const tamis_image *src, const t
         return tamis_priv_fail(
             ctx, TAMIS_ERR_ARGUMENT,
             "rearrange: shift = %d is outside 0 .. 15 for u16, 0 for other types", shift);
-    return TAMIS_OK;
+    if (tamis_priv_images_overlap(src, dst))
+        return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT, "rearrange: the images share memory");
+    return tamis_priv_rows_check(ctx, "rearrange", dst);
 }
 
 static tamis_status rearrange(const tamis_backend *backend, tamis_gpu *gpu, void *stream,

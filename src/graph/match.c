@@ -68,17 +68,15 @@ static tamis_status check_image(const tamis_plan *plan, const char *what, const 
     return TAMIS_OK;
 }
 
-/* Rows that lie in one another would be written by several threads at once. A source may have them:
- * with stride 0 all its rows are the same. */
-static tamis_status check_rows(const tamis_plan *plan, const tamis_image *dst)
+tamis_status tamis_priv_rows_check(tamis_ctx *ctx, const char *what, const tamis_image *dst)
 {
     for (int p = 0; p < tamis_image_planes(dst) && dst->h > 1; p++) {
         ptrdiff_t stride = dst->stride[p];
         if ((size_t)(stride < 0 ? -stride : stride) < row_bytes(dst))
-            return tamis_priv_fail(plan->ctx, TAMIS_ERR_ARGUMENT,
-                                   "run: the destination's stride[%d] = %td is shorter than its "
+            return tamis_priv_fail(ctx, TAMIS_ERR_ARGUMENT,
+                                   "%s: the destination's stride[%d] = %td is shorter than its "
                                    "rows of %zu bytes",
-                                   p, stride, row_bytes(dst));
+                                   what, p, stride, row_bytes(dst));
     }
     return TAMIS_OK;
 }
@@ -240,7 +238,7 @@ tamis_status tamis_priv_run_check(const tamis_plan *plan, const tamis_image *src
     }
     TAMIS_TRY(check_image(plan, "the source", src, plan->in, held.w, held.h));
     TAMIS_TRY(check_image(plan, "the destination", dst, tamis_plan_format(plan), rect.w, rect.h));
-    TAMIS_TRY(check_rows(plan, dst));
+    TAMIS_TRY(tamis_priv_rows_check(plan->ctx, "run", dst));
     TAMIS_TRY(tamis_priv_guide_check(plan, rect, options));
     TAMIS_TRY(check_places(plan, src, dst, options));
     TAMIS_TRY(check_overlap(plan, "the source", src, dst));

@@ -64,6 +64,10 @@ int tamis_priv_host_run_many(const tamis_plan *plan, const tamis_image *srcs,
 /* match.c: whether two images share bytes. */
 int tamis_priv_images_overlap(const tamis_image *a, const tamis_image *b);
 
+/* match.c: rows that lie in one another would be written by several threads at once. A source may
+ * have them: with stride 0 all its rows are the same. what names the caller. Errors: ARGUMENT. */
+tamis_status tamis_priv_rows_check(tamis_ctx *ctx, const char *what, const tamis_image *dst);
+
 /* match.c: whether a run's images fit the plan and each other. what names the caller in messages.
  * Errors: ARGUMENT. */
 tamis_status tamis_priv_run_check(const tamis_plan *plan, const tamis_image *src, tamis_rect rect,

@@ -86,7 +86,7 @@ static void host_free(tamis_ctx *ctx, void *user, void *data)
 tamis_status tamis_image_create(tamis_ctx *ctx, tamis_format format, int32_t w, int32_t h,
                                 tamis_image *out)
 {
-    static const tamis_image_memory host = {host_alloc, host_free, NULL, ROW_ALIGNMENT, 1};
+    static const tamis_image_memory host = {host_alloc, host_free, NULL, ROW_ALIGNMENT, 1, ""};
     TAMIS_REQUIRE(ctx, out);
     *out = (tamis_image){0};
     TAMIS_REQUIRE(ctx, ctx);
@@ -128,8 +128,8 @@ tamis_status tamis_priv_image_create(tamis_ctx *ctx, const tamis_image_memory *m
         tamis_priv_mem_free(ctx, buffer);
         if (status != TAMIS_ERR_MEMORY)
             return status;
-        return tamis_priv_fail(ctx, TAMIS_ERR_MEMORY, "image: no memory for %dx%d (%s)", w, h,
-                               tamis_priv_bytes_print(total, need));
+        return tamis_priv_fail(ctx, TAMIS_ERR_MEMORY, "image: no %smemory for %dx%d (%s)",
+                               memory->name, w, h, tamis_priv_bytes_print(total, need));
     }
     *buffer = (tamis_buffer){.ctx = ctx, .data = data, .memory = *memory};
     atomic_init(&buffer->refs, 1);

@@ -12,6 +12,7 @@ typedef struct tamis_image_memory {
     void (*free)(tamis_ctx *ctx, void *user, void *data);
     void *user;
     size_t alignment, least_alignment; /* of rows that are that long, and of short ones */
+    const char *name;                  /* for messages, such as "device "; "" for any memory */
 } tamis_image_memory;
 
 /* As tamis_image_create(), in such memory. */

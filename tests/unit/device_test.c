@@ -328,6 +328,16 @@ static void test_transfer(void **state)
         assert_int_equal(tamis_image_transfer(ctx, &src.image, &dst.image), TAMIS_ERR_ARGUMENT);
         assert_int_equal(tamis_image_transfer(ctx, &there, &there), TAMIS_ERR_ARGUMENT);
         assert_int_equal(tamis_image_copy(ctx, &there, &dst.image), TAMIS_ERR_ARGUMENT);
+        other = dst.image; /* rows of the result apart, those of the source as they like */
+        other.stride[0] = 36 * (ptrdiff_t)tamis_type_size(formats[i].type);
+        assert_int_equal(tamis_image_transfer(ctx, &there, &other), TAMIS_ERR_ARGUMENT);
+        assert_non_null(strstr(last_log, "transfer: the destination's stride[0]"));
+        other = there;
+        other.stride[0] = 0;
+        assert_int_equal(tamis_image_transfer(ctx, &src.image, &other), TAMIS_ERR_ARGUMENT);
+        assert_int_equal(tamis_image_transfer(ctx, &other, &dst.image), TAMIS_OK);
+        assert_memory_equal(tamis_image_row(&dst.image, 0, 22), tamis_image_row(&dst.image, 0, 0),
+                            37 * tamis_type_size(formats[i].type));
         other = src.image;
         other.h--;
         assert_int_equal(tamis_image_transfer(ctx, &other, &there), TAMIS_ERR_ARGUMENT);
@@ -373,6 +383,12 @@ static void test_rearrange(void **state)
 
     assert_int_equal(tamis_image_rearrange(ctx, &a, &b, 16), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_image_rearrange(ctx, &a, &dst.image, 0), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_image_rearrange(ctx, &a, &a, 0), TAMIS_ERR_ARGUMENT);
+    assert_non_null(strstr(last_log, "share memory"));
+    other = b;
+    other.stride[1] = -72;
+    assert_int_equal(tamis_image_rearrange(ctx, &a, &other, 0), TAMIS_ERR_ARGUMENT);
+    assert_non_null(strstr(last_log, "stride[1] = -72"));
     other = b;
     other.w--;
     assert_int_equal(tamis_image_rearrange(ctx, &a, &other, 0), TAMIS_ERR_ARGUMENT);
@@ -405,6 +421,10 @@ static void test_cancel_and_copy(void **state)
     assert_int_equal(tamis_image_create_pinned(ctx, rgba, 5, 5, &pinned), TAMIS_OK);
     assert_int_equal(pinned.device, 0);
     tamis_image_unref(&pinned);
+    setenv("TAMIS_EMULATE_BYTES", "1000", 1);
+    assert_int_equal(tamis_image_create_on_device(ctx, 0, rgba, 40, 30, &pinned), TAMIS_ERR_MEMORY);
+    assert_non_null(strstr(last_log, "no device memory for 40x30"));
+    unsetenv("TAMIS_EMULATE_BYTES");
     tamis_ctx_free(&ctx);
     test_picture_free(&src);
     test_picture_free(&dst);

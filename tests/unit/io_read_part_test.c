@@ -347,6 +347,11 @@ static void bad_parts_are_refused(void **state)
                      TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_reader_read_part(reader, 0, (tamis_rect){0, 0, 4, 5}, &image),
                      TAMIS_ERR_ARGUMENT);
+    image.device = 1;
+    assert_int_equal(tamis_reader_read_part(reader, 0, (tamis_rect){0, 0, 4, 4}, &image),
+                     TAMIS_ERR_ARGUMENT);
+    assert_message_has("a device's memory");
+    image.device = 0;
     image.format.channels = 2;
     assert_int_equal(tamis_reader_read_part(reader, 0, (tamis_rect){0, 0, 4, 4}, &image),
                      TAMIS_ERR_ARGUMENT);

@@ -228,6 +228,11 @@ static void wrong_parts_are_refused(void **state)
     }
     assert_int_equal(tamis_writer_part(writer, (tamis_rect){0, 0, 64, 16}, &image),
                      TAMIS_ERR_ARGUMENT);
+    assert_ok(tamis_image_view(io_ctx, &image, (tamis_rect){0, 0, 16, 16}, &part));
+    part.device = 1;
+    assert_int_equal(tamis_writer_part(writer, (tamis_rect){0, 0, 16, 16}, &part),
+                     TAMIS_ERR_ARGUMENT);
+    assert_message_has("a device's memory");
     put(writer, &image, (tamis_rect){0, 0, 16, 16});
     assert_ok(tamis_image_view(io_ctx, &image, (tamis_rect){16, 0, 16, 32}, &part));
     assert_int_equal(tamis_writer_part(writer, (tamis_rect){16, 0, 16, 32}, &part),
@@ -235,6 +240,10 @@ static void wrong_parts_are_refused(void **state)
     assert_message_has("16,0 whose turn it is");
     assert_int_equal(tamis_writer_finish(writer), TAMIS_ERR_WRITE);
     tamis_writer_close(&writer);
+    part.device = 1;
+    assert_int_equal(tamis_image_save(io_ctx, io_path("there.pgm"), &part, NULL),
+                     TAMIS_ERR_ARGUMENT);
+    assert_message_has("a device's memory");
     assert_int_equal(io_file_count(), 0);
     tamis_image_unref(&image);
 }
