@@ -18,7 +18,8 @@ LAYERS = ["core", "image", "cpu", "gpu", "graph"]
 CONTRACT = {"cpu/kernel.h", "cpu/simd.h", "cpu/simd_f32.h", "cpu/sample.h", "cpu/lanczos.h",
             "cpu/picture.h"}
 # Of cuda/.
-DEVICE_CONTRACT = {"kernel.cuh", "pixels.cuh", "products.cuh", "rows.cuh", "cpu/kernel.h"}
+DEVICE_CONTRACT = {"kernel.cuh", "pixels.cuh", "products.cuh", "rows.cuh", "async.cuh",
+                   "halves.cuh", "cpu/kernel.h"}
 COLUMNS = 100
 
 breaches = []
@@ -81,7 +82,7 @@ def src_may(path, name):
 def filter_may(path, name):
     folder = path.split("/")[1]
     own = "/" not in name and os.path.exists(os.path.join(ROOT, "filters", folder, name))
-    return own or name in (DEVICE_CONTRACT if path.endswith(".cu") else CONTRACT)
+    return own or name in (DEVICE_CONTRACT if path.endswith((".cu", ".cuh")) else CONTRACT)
 
 
 def plain_may(path, name):
@@ -128,7 +129,7 @@ def main():
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:
             text = f.read()
         check_text(path, text)
-        if path.endswith((".c", ".h", ".cu")):
+        if path.endswith((".c", ".h", ".cu", ".cuh")):
             check_layers(path, text)
     check_format([p for p in sources if p.endswith((".c", ".h"))])
     for line in breaches:

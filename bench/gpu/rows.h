@@ -18,7 +18,7 @@ enum class Kind {
     Plain,  /* launches in a row, buffers taken in turns */
     Graph,  /* the same captured into a CUDA graph: small images */
     Chain,  /* a chain, and its filters one by one */
-    Batch,  /* COUNT images, captured on several streams */
+    Batch,  /* BATCH images in one call, captured into a graph */
     Stream, /* frames in host memory, through a tamis_stream */
     Frames, /* a temporal filter with one frame each way */
     Guided  /* a filter with a map as its second input */
