@@ -8,7 +8,8 @@
 # with PyTorch (CuPy and CV-CUDA where they are there). Writes into the folder OUT:
 #
 #     summary.txt   stages with their verdicts, and what the programs printed
-#     check.txt     check --cpu cuda for each filter with device kernels
+#     check.txt     check --cpu cuda for each filter with device kernels; the pictures of
+#                   tests/unit/device_size_test.c are in summary.txt
 #     sanitize.txt  memcheck, racecheck and initcheck on small samples
 #     tamis.json, peers.json, table.md   times; the table is for bench/RESULTS.md
 #
@@ -18,7 +19,7 @@
 # once), FILTERS (names, all), QUICK=1 (the most telling rows).
 # The status is 1 when a check or a sanitizer failed.
 set -uo pipefail
-[ $# -ge 1 ] || { sed -n '3,20s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,21s/^# \{0,1\}//p' "$0"; exit 2; }
 mkdir -p "$1" && out=$(cd "$1" && pwd)
 shift
 stages=${*:-check sanitize bench peers}
@@ -62,6 +63,9 @@ build_all() {
     done
     configure || return 1
     ninja -C "$build" -t query npp_bench >/dev/null 2>&1 && targets="$targets npp_bench"
+    built unit_device_size_test ||
+        { ninja -C "$build" -t query unit_device_size_test >/dev/null 2>&1 &&
+            targets="$targets unit_device_size_test"; }
     [ -z "$targets" ] ||
         timeout "$(left 300)" ninja -C "$build" -j "$jobs" $targets >"$work/build.txt" 2>&1
 }
@@ -82,7 +86,8 @@ TAMIS_CUDA_MODULE=$(realpath "$(place tamis_cuda.so tamis_cuda.so)")
 export TAMIS_CUDA_MODULE
 filters=${FILTERS:-$(sed -n 's/^TAMIS_CUDA_KERNELS(\([a-z0-9_]*\)).*/\1/p' filters/*/*.cu | sort -u)}
 check=$(place check tests/check)
-export check work
+sizes=$(place unit_device_size_test tests/unit_device_size_test) # there if cmocka is
+export check sizes work
 
 # ---- check: every kernel row against the C reference
 
@@ -106,6 +111,15 @@ run_check() {
     done >"$out/check.txt"
     say "check: ${bad:+FAILED:}${bad:-ok:} $(echo $filters | wc -w) filters"
     [ -z "$bad" ] || { grep -h -A3 '^FAIL' "$out/check.txt" | head -n 40; failed=1; }
+    if [ ! -x "$sizes" ]; then
+        say "sizes: left out, cmocka was not found"
+    elif timeout "$(left 60)" "$sizes" >"$work/sizes.txt" 2>&1; then
+        say "sizes: ok"
+    else
+        say "sizes: FAILED"
+        head -n 20 "$work/sizes.txt" | tee -a "$out/summary.txt"
+        failed=1
+    fi
 }
 
 # ---- sanitize
@@ -117,11 +131,13 @@ find_sanitizer() {
         "$(dirname "$nvcc")/../compute-sanitizer/compute-sanitizer" 2>/dev/null | head -n 1
 }
 
-sanitize_one() { # tool, filter
+sanitize_one() { # tool, filter or "sizes"
     local log=$work/sanitize.$1.$2 rest=$((deadline - $(date +%s)))
+    local -a program=("$check" --filter "$2" --cpu cuda --samples 20 --part)
+    [ "$2" != sizes ] || program=("$sizes")
     [ $rest -gt 0 ] || { echo "== $1 $2: out of time" >"$log"; return; }
-    timeout "$((rest < 90 ? rest : 90))" "$sanitizer" --tool "$1" --error-exitcode 99 --print-limit 5 "$check" \
-        --filter "$2" --cpu cuda --samples 20 --part >"$log" 2>&1
+    timeout "$((rest < 90 ? rest : 90))" "$sanitizer" --tool "$1" --error-exitcode 99 --print-limit 5 \
+        "${program[@]}" >"$log" 2>&1
     local code=$?
     if [ $code -eq 124 ]; then
         echo "== $1 $2: out of time" >>"$log"
@@ -141,10 +157,12 @@ run_sanitize() {
     [ -n "$sanitizer" ] || { say "sanitize: left out, compute-sanitizer was not found"; return; }
     for tool in memcheck racecheck initcheck; do
         printf "$tool %s\n" $filters
+        [ "$tool" != memcheck ] || [ ! -x "$sizes" ] || echo "$tool sizes"
     done | xargs -P "$jobs" -L 1 bash -c 'sanitize_one "$0" "$1"'
     cat "$work"/sanitize.* >"$out/sanitize.txt"
     local wanted ok bad
     wanted=$((3 * $(echo $filters | wc -w)))
+    [ ! -x "$sizes" ] || wanted=$((wanted + 1))
     ok=$(grep -c '^== .*: ok' "$out/sanitize.txt")
     bad=$(grep -c '^== .*FAILED' "$out/sanitize.txt")
     say "sanitize: $ok of $wanted runs clean, $bad failed, $((wanted - ok - bad)) out of time"
