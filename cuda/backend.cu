@@ -18,6 +18,7 @@ struct lane {
 
 struct tamis_gpu {
     int index;
+    int most_pitch; /* bytes from row to row of a copy */
     cudaMemPool_t pool;
     std::mutex mutex; /* guards the lists */
     std::vector<lane *> all;
@@ -128,22 +129,31 @@ static tamis_status make_pool(tamis_gpu *gpu, tamis_gpu_fault *fault)
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
     props.location.id = gpu->index;
+    CHECK(cudaDeviceGetAttribute(&gpu->most_pitch, cudaDevAttrMaxPitch, gpu->index), "device");
     CHECK(cudaMemPoolCreate(&gpu->pool, &props), "memory pool");
     CHECK(cudaMemPoolSetAttribute(gpu->pool, cudaMemPoolAttrReleaseThreshold, &keep),
           "memory pool");
     return TAMIS_OK;
 }
 
+/* What is given back may tell of work that failed before, which those hear who wait for it. The
+ * next launch shall not be blamed. */
+static void forget(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        cudaGetLastError();
+}
+
 static void close_lane(lane *l)
 {
     for (int i = 0; i < 2; i++) {
         if (l->copied[i])
-            cudaEventDestroy(l->copied[i]);
+            forget(cudaEventDestroy(l->copied[i]));
         if (l->staging[i])
-            cudaFreeHost(l->staging[i]);
+            forget(cudaFreeHost(l->staging[i]));
     }
     if (l->stream)
-        cudaStreamDestroy(l->stream);
+        forget(cudaStreamDestroy(l->stream));
     delete l;
 }
 
@@ -153,7 +163,7 @@ static void backend_close(tamis_gpu *gpu)
     for (lane *l : gpu->all)
         close_lane(l);
     if (gpu->pool)
-        cudaMemPoolDestroy(gpu->pool);
+        forget(cudaMemPoolDestroy(gpu->pool));
     delete gpu;
 }
 
@@ -177,6 +187,19 @@ static tamis_status backend_open(int index, tamis_gpu **out, tamis_gpu_fault *fa
 
 /* ---- streams */
 
+/* With room for it among the idle ones, so that it can be put back. */
+static bool list_lane(tamis_gpu *gpu, lane *l)
+{
+    std::lock_guard<std::mutex> lock(gpu->mutex);
+    try {
+        gpu->idle.reserve(gpu->all.size() + 1);
+        gpu->all.push_back(l);
+        return true;
+    } catch (const std::bad_alloc &) {
+        return false;
+    }
+}
+
 static tamis_status make_lane(tamis_gpu *gpu, lane **out, tamis_gpu_fault *fault)
 {
     lane *l = new (std::nothrow) lane();
@@ -191,8 +214,11 @@ static tamis_status make_lane(tamis_gpu *gpu, lane **out, tamis_gpu_fault *fault
         close_lane(l);
         return tamis_cuda_check(error, "stream", fault);
     }
-    std::lock_guard<std::mutex> lock(gpu->mutex);
-    gpu->all.push_back(l);
+    if (!list_lane(gpu, l)) {
+        close_lane(l);
+        snprintf(fault->text, sizeof fault->text, "no memory");
+        return TAMIS_ERR_MEMORY;
+    }
     *out = l;
     return TAMIS_OK;
 }
@@ -255,11 +281,11 @@ static tamis_status backend_alloc(tamis_gpu *gpu, void *stream, size_t size, voi
 static void backend_free(tamis_gpu *gpu, void *stream, void *data)
 {
     if (stream) {
-        cudaFreeAsync(data, (cudaStream_t)stream);
+        forget(cudaFreeAsync(data, (cudaStream_t)stream));
         return;
     }
-    cudaSetDevice(gpu->index);
-    cudaFree(data);
+    forget(cudaSetDevice(gpu->index));
+    forget(cudaFree(data));
 }
 
 static tamis_status backend_host_alloc(tamis_gpu *gpu, size_t size, void **out,
@@ -273,7 +299,7 @@ static tamis_status backend_host_alloc(tamis_gpu *gpu, size_t size, void **out,
 static void backend_host_free(tamis_gpu *gpu, void *data)
 {
     (void)gpu;
-    cudaFreeHost(data);
+    forget(cudaFreeHost(data));
 }
 
 /* ---- copies */
@@ -291,16 +317,21 @@ static bool is_pinned(const tamis_gpu_copy *c)
     return attributes.type == cudaMemoryTypeHost;
 }
 
-static cudaError_t copy_rows(char *dst, int64_t dst_stride, const char *src, int64_t src_stride,
-                             size_t bytes, int32_t count, cudaMemcpyKind kind, cudaStream_t stream)
+static cudaError_t copy_rows(const tamis_gpu *gpu, char *dst, int64_t dst_stride, const char *src,
+                             int64_t src_stride, size_t bytes, int32_t count, cudaMemcpyKind kind,
+                             cudaStream_t stream)
 {
+    cudaError_t error = cudaSuccess;
     if (count > 1 && dst_stride == (int64_t)bytes && src_stride == (int64_t)bytes) {
         bytes *= (size_t)count;
         count = 1;
     }
-    size_t dst_pitch = count > 1 ? (size_t)dst_stride : bytes;
-    size_t src_pitch = count > 1 ? (size_t)src_stride : bytes;
-    return cudaMemcpy2DAsync(dst, dst_pitch, src, src_pitch, bytes, (size_t)count, kind, stream);
+    if (count > 1 && max(dst_stride, src_stride) <= gpu->most_pitch)
+        return cudaMemcpy2DAsync(dst, (size_t)dst_stride, src, (size_t)src_stride, bytes,
+                                 (size_t)count, kind, stream);
+    for (int32_t y = 0; y < count && error == cudaSuccess; y++)
+        error = cudaMemcpyAsync(dst + y * dst_stride, src + y * src_stride, bytes, kind, stream);
+    return error;
 }
 
 static void move_rows(const tamis_gpu_copy *c, const tamis_gpu_rows &rows)
@@ -367,7 +398,7 @@ static tamis_status backend_upload(tamis_gpu *gpu, void *stream, const tamis_gpu
     if (c->bytes == 0)
         return TAMIS_OK;
     if (is_pinned(c))
-        return tamis_cuda_check(copy_rows(c->device, c->device_stride, c->host, c->host_stride,
+        return tamis_cuda_check(copy_rows(gpu, c->device, c->device_stride, c->host, c->host_stride,
                                           c->bytes, c->count, cudaMemcpyHostToDevice, s),
                                 "upload", fault);
     while (next_piece(c, &row, &at, &p)) {
@@ -376,8 +407,8 @@ static tamis_status backend_upload(tamis_gpu *gpu, void *stream, const tamis_gpu
             return status;
         char *staging = l->staging[l->half];
         move_rows(c, {staging, p.host, (int64_t)p.bytes, c->host_stride, p.bytes, p.count});
-        CHECK(copy_rows(p.device, c->device_stride, staging, (int64_t)p.bytes, p.bytes, p.count,
-                        cudaMemcpyHostToDevice, s),
+        CHECK(copy_rows(gpu, p.device, c->device_stride, staging, (int64_t)p.bytes, p.bytes,
+                        p.count, cudaMemcpyHostToDevice, s),
               "upload");
         CHECK(cudaEventRecord(l->copied[l->half], s), "upload");
         l->used[l->half] = 1;
@@ -403,15 +434,15 @@ static tamis_status backend_download(tamis_gpu *gpu, void *stream, const tamis_g
     if (c->bytes == 0)
         return TAMIS_OK;
     if (is_pinned(c))
-        return tamis_cuda_check(copy_rows(c->host, c->host_stride, c->device, c->device_stride,
+        return tamis_cuda_check(copy_rows(gpu, c->host, c->host_stride, c->device, c->device_stride,
                                           c->bytes, c->count, cudaMemcpyDeviceToHost, s),
                                 "download", fault);
     while (next_piece(c, &row, &at, &p)) {
         tamis_status status = next_half(l, fault);
         if (status != TAMIS_OK)
             return status;
-        CHECK(copy_rows(l->staging[l->half], (int64_t)p.bytes, p.device, c->device_stride, p.bytes,
-                        p.count, cudaMemcpyDeviceToHost, s),
+        CHECK(copy_rows(gpu, l->staging[l->half], (int64_t)p.bytes, p.device, c->device_stride,
+                        p.bytes, p.count, cudaMemcpyDeviceToHost, s),
               "download");
         CHECK(cudaEventRecord(l->copied[l->half], s), "download");
         if (half >= 0) {
@@ -429,10 +460,14 @@ static tamis_status backend_download(tamis_gpu *gpu, void *stream, const tamis_g
 static tamis_status backend_clear(tamis_gpu *gpu, void *stream, char *device, int64_t stride,
                                   size_t bytes, int32_t count, tamis_gpu_fault *fault)
 {
-    (void)gpu;
-    return tamis_cuda_check(
-        cudaMemset2DAsync(device, (size_t)stride, 0, bytes, (size_t)count, (cudaStream_t)stream),
-        "clearing", fault);
+    cudaStream_t s = (cudaStream_t)stream;
+    if (count > 1 && stride <= gpu->most_pitch)
+        return tamis_cuda_check(
+            cudaMemset2DAsync(device, (size_t)stride, 0, bytes, (size_t)count, s), "clearing",
+            fault);
+    for (int32_t y = 0; y < count; y++)
+        CHECK(cudaMemsetAsync(device + y * stride, 0, bytes, s), "clearing");
+    return TAMIS_OK;
 }
 
 /* ---- the entry */

@@ -28,12 +28,15 @@ tamis_status tamis_cuda_shared_limit(size_t *bytes, tamis_gpu_fault *fault);
 /* Multiprocessors of the current device. */
 tamis_status tamis_cuda_processors(int *count, tamis_gpu_fault *fault);
 
-/* Lets blocks of a kernel have so many. */
-template <typename K>
-static tamis_status tamis_cuda_allow_shared(K *kernel, size_t bytes, tamis_gpu_fault *fault)
+/* Lets blocks of a kernel, which has no shared memory of a fixed size, have all of it. What a
+ * launch needs is not what to ask for: threads that launch one kernel at once would take it from
+ * each other. */
+template <typename K> static tamis_status tamis_cuda_allow_shared(K *kernel, tamis_gpu_fault *fault)
 {
+    size_t most;
+    TAMIS_TRY(tamis_cuda_shared_limit(&most, fault));
     return tamis_cuda_check(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most),
         "shared memory of a kernel", fault);
 }
 
@@ -42,11 +45,12 @@ static inline int64_t tamis_tiles(int64_t length, int tile)
     return (length + tile - 1) / tile;
 }
 
-/* A grid of one block for each tile of the part, in x, each plane, in y, and each picture, in z:
- * any number of tiles. */
+/* A grid of one block for each tile of the part, in x, each plane, in y, and each picture, in z.
+ * Of more tiles than a grid may have it is empty, and the launch is refused. */
 static inline dim3 tamis_grid(const tamis_gpu_work *w, int64_t tiles_x, int64_t tiles_y, int planes)
 {
-    return dim3((unsigned)(tiles_x * tiles_y), (unsigned)planes, (unsigned)w->count);
+    int64_t tiles = tiles_x * tiles_y;
+    return dim3(tiles <= INT32_MAX ? (unsigned)tiles : 0, (unsigned)planes, (unsigned)w->count);
 }
 
 /* The rows of a filter, for the list that the build makes; the last is {0}. */
@@ -171,6 +175,14 @@ static __device__ __forceinline__ int tamis_index(tamis_border border, int i, in
     return (unsigned)i < (unsigned)n ? i : tamis_outside_index(border, i, n);
 }
 
+/* The pixel that sample i of a row belongs to, where pixels have `step`, with rows of up to 2^31-1
+ * samples and places before them: toward minus infinity. */
+template <typename I> static __device__ __forceinline__ I tamis_pixel_of(I i, int step)
+{
+    I before = i < 0;
+    return (i + before) / step - before;
+}
+
 /* ---- pictures */
 
 /* From something of the launch's first picture to the same of the block's, for what has the same
@@ -219,7 +231,7 @@ template <typename T> struct tamis_input {
     {
         if (pitch == 1)
             return at(i, y, 0);
-        int x = i >= 0 ? i / pitch : -((pitch - 1 - i) / pitch);
+        int x = tamis_pixel_of(i, pitch);
         return at(x, y, i - x * pitch);
     }
 };

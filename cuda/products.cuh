@@ -126,7 +126,7 @@ static __device__ __forceinline__ void tamis_products_fill(const tamis_input<uin
         int from[4]; /* -1: the border's value */
 #pragma unroll
         for (int c = 0; c < 4; c++) {
-            int x = (i + c + step * (1 << 20)) / step - (1 << 20), channel = i + c - x * step;
+            int x = tamis_pixel_of(i + c, step), channel = i + c - x * step;
             int u = beside ? x : tamis_index(in.border, x, in.w);
             from[c] = u < 0 ? -1 : min(max(u, in.left), in.right) * step + channel;
             blank |= (unsigned)(uint8_t)in.outside[channel] << 8 * c;

@@ -170,7 +170,7 @@ template <int STEP> struct tamis_rows_edges {
         inside = i >= in.left * STEP && (int64_t)i + TAMIS_ROWS_V <= (in.right + (int64_t)1) * STEP;
 #pragma unroll
         for (int c = 0; c < TAMIS_ROWS_V; c++) {
-            int x = (i + c + STEP * (1 << 20)) / STEP - (1 << 20), channel = i + c - x * STEP;
+            int x = tamis_pixel_of(i + c, STEP), channel = i + c - x * STEP;
             int u = tamis_index(in.border, x, in.w);
             from[c] = u < 0 ? -1 : min(max(u, in.left), in.right) * STEP + channel;
             unsigned value = (uint8_t)in.outside[channel];

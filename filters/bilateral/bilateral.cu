@@ -11,8 +11,6 @@ namespace
 
 /* ---- launches */
 
-enum { PROCESSORS = 132 }; /* that a device is taken to have */
-
 struct bilateral_state {
     const int *half;
     const float *space;
@@ -104,12 +102,14 @@ static tamis_status launch_near(const tamis_gpu_work *w, const struct args *a,
     n.rows = (int)(rows < 16 ? 16 : rows > most_rows ? most_rows : rows);
     n.count = n.strips * tamis_tiles(w->part.h, n.rows);
     size_t most, ring = S::RING * sizeof(float);
+    int processors;
     TAMIS_TRY(tamis_cuda_shared_limit(&most, fault));
+    TAMIS_TRY(tamis_cuda_processors(&processors, fault));
     /* Few strips are for many multiprocessors. */
-    int64_t some = n.count * w->count / (4 * PROCESSORS);
+    int64_t some = n.count * w->count / (4 * processors);
     int warps = (int)min(most / ring, (size_t)S::WARPS);
     warps = some < 1 ? 1 : some < warps ? (int)some : warps;
-    TAMIS_TRY(tamis_cuda_allow_shared(near<S>, ring * (size_t)warps, fault));
+    TAMIS_TRY(tamis_cuda_allow_shared(near<S>, fault));
     TAMIS_LAUNCH(near<S>, tamis_grid(w, tamis_tiles(n.count, warps), 1, 1), warps * WARP,
                  ring * (size_t)warps, w->stream, n);
     return tamis_cuda_launched("bilateral", fault);
@@ -117,20 +117,21 @@ static tamis_status launch_near(const tamis_gpu_work *w, const struct args *a,
 
 /* Shares out the part to warps of one block a multiprocessor, `warps` at most, or fewer where there
  * are few strips. Strips are as long as lets all multiprocessors end at about the same time. */
-template <typename S> static int share_out(const tamis_gpu_work *w, struct pair_args *n, int warps)
+template <typename S>
+static int share_out(const tamis_gpu_work *w, struct pair_args *n, int processors, int warps)
 {
     enum { LEAST_ROWS = 4 * S::R, MOST_ROWS = 128, MOST_WAVES = 16 };
     n->strips = tamis_tiles(w->part.w, S::COLUMNS);
     int64_t beside = n->strips * w->count, least = INT64_MAX;
-    int64_t blocks = beside * tamis_tiles(w->part.h, LEAST_ROWS) / PROCESSORS;
+    int64_t blocks = beside * tamis_tiles(w->part.h, LEAST_ROWS) / processors;
     warps = blocks < 4 ? 4 : blocks < warps ? (int)blocks : warps;
     n->rows = MOST_ROWS;
     for (int waves = 1; waves <= MOST_WAVES; waves++) {
-        int64_t below = max((int64_t)waves * PROCESSORS * warps / beside, (int64_t)1);
+        int64_t below = max((int64_t)waves * processors * warps / beside, (int64_t)1);
         int rows = (int)max(tamis_tiles(w->part.h, (int)min(below, (int64_t)w->part.h)),
                             (int64_t)LEAST_ROWS);
         int64_t all = tamis_tiles(beside * tamis_tiles(w->part.h, rows), warps);
-        int64_t cost = tamis_tiles(all, PROCESSORS) * (rows + S::R + 4);
+        int64_t cost = tamis_tiles(all, processors) * (rows + S::R + 4);
         if (rows <= MOST_ROWS && cost < least) {
             least = cost;
             n->rows = rows;
@@ -161,9 +162,11 @@ static tamis_status launch_levels(const tamis_gpu_work *w, const struct args *a,
             n.behind[dy * (NEAR + 1) + dx] = bits | 0x80000000;
         }
     n.vectors = w->part.x % S::W == 0 && n.out.pitch == 1 && w->aligned >= (int)S::W;
-    warps = share_out<S>(w, &n, warps);
+    int processors;
+    TAMIS_TRY(tamis_cuda_processors(&processors, fault));
+    warps = share_out<S>(w, &n, processors, warps);
     size_t bytes = LEVEL_TABLE + S::BYTES * (size_t)warps;
-    TAMIS_TRY(tamis_cuda_allow_shared(by_levels<S>, bytes, fault));
+    TAMIS_TRY(tamis_cuda_allow_shared(by_levels<S>, fault));
     TAMIS_LAUNCH(by_levels<S>, tamis_grid(w, tamis_tiles(n.count, warps), 1, 1), warps * WARP,
                  bytes, w->stream, n);
     return tamis_cuda_launched("bilateral levels", fault);
@@ -196,9 +199,11 @@ static tamis_status launch_colors(const tamis_gpu_work *w, const struct args *a,
                    w->aligned >= 4;
     size_t most;
     TAMIS_TRY(tamis_cuda_shared_limit(&most, fault));
-    int warps = share_out<S>(w, &n, (int)min(most / S::BYTES, (size_t)S::WARPS));
+    int processors;
+    TAMIS_TRY(tamis_cuda_processors(&processors, fault));
+    int warps = share_out<S>(w, &n, processors, (int)min(most / S::BYTES, (size_t)S::WARPS));
     size_t bytes = S::BYTES * (size_t)warps;
-    TAMIS_TRY(tamis_cuda_allow_shared(by_colors<S>, bytes, fault));
+    TAMIS_TRY(tamis_cuda_allow_shared(by_colors<S>, fault));
     TAMIS_LAUNCH(by_colors<S>, tamis_grid(w, tamis_tiles(n.count, warps), 1, 1), warps * WARP,
                  bytes, w->stream, n);
     return tamis_cuda_launched("bilateral colors", fault);

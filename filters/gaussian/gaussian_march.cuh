@@ -205,7 +205,7 @@ template <typename T, int STEP> struct march_source {
         inside = i >= 0 && (int64_t)i + 4 <= (int64_t)in.w * STEP;
         T values[4];
         for (int c = 0; c < 4; c++) {
-            int x = (i + c + STEP * (1 << 20)) / STEP - (1 << 20), channel = i + c - x * STEP;
+            int x = tamis_pixel_of(i + c, STEP), channel = i + c - x * STEP;
             int u = tamis_index(border, x, in.w);
             from[c] = u < 0 ? -1 : min(max(u, in.left), in.right) * STEP + channel;
             values[c] = (T)in.outside[channel];

@@ -9,8 +9,8 @@
 
 #include "median_sort.cuh"
 
-/* Rows of a strip, and multiprocessors that a device is taken to have. */
-enum { MARCH_WARPS = 4, MARCH_LEAST = 4, MARCH_MOST = 64, MARCH_PROCESSORS = 132 };
+/* Warps of a block; rows of a strip. */
+enum { MARCH_WARPS = 4, MARCH_LEAST = 4, MARCH_MOST = 64 };
 
 /* Blocks on a multiprocessor: with more, 3 x 3 has too few registers for loading rows early. */
 template <int K> struct march_blocks {
@@ -63,7 +63,7 @@ static __device__ __noinline__ unsigned march_blank(const tamis_input<T> *in, in
     unsigned w = 0;
 #pragma unroll 1
     for (int n = 0; n < 4 / (int)sizeof(T); n++) {
-        int c = (int)(j + n + (STEP << 20)) % STEP;
+        int c = (int)(j + n - STEP * tamis_pixel_of(j + n, STEP));
         w |= (unsigned)(std::make_unsigned_t<T>)(T)in->outside[c] << (8 * (int)sizeof(T) * n);
     }
     return w;
@@ -105,7 +105,7 @@ template <typename T, int K, int STEP, march_from FROM> struct march {
             return;
 #pragma unroll 1
         for (int n = 0; n < row_words::WORDS * row_words::PER_WORD; n++) {
-            int x = (int)((i + n - BEFORE + (STEP << 20)) / STEP) - (1 << 20);
+            int x = (int)tamis_pixel_of(i + n - BEFORE, STEP);
             int c = (int)(i + n - BEFORE - (int64_t)x * STEP), u = tamis_index(in.border, x, in.w);
             from[n * BLOCK] = u < 0 ? -1 - c : (min(max(u, in.left), in.right) * STEP + c);
         }
@@ -123,7 +123,7 @@ template <typename T, int K, int STEP, march_from FROM> struct march {
             if (!is_needed(first + n))
                 continue;
             int64_t sample = i + first + n - BEFORE;
-            int x = (int)((sample + (STEP << 20)) / STEP) - (1 << 20);
+            int x = (int)tamis_pixel_of(sample, STEP);
             int u = tamis_index(in.border, x, in.w);
             int there = min(max(u, in.left), in.right) * STEP + (int)(sample - (int64_t)x * STEP);
             block = block < 0 ? there / row_words::PER_WORD : block;
@@ -541,8 +541,10 @@ static tamis_status launch_march_step(const tamis_gpu_work *w, tamis_gpu_fault *
     sort_args<T> a = sort_args_of<T>(w, K);
     int64_t first = ((int64_t)w->part.x * STEP + a.shift_x) / SAMPLES * SAMPLES;
     a.tiles = tamis_tiles(((int64_t)w->part.x + w->part.w) * STEP + a.shift_x - first, SAMPLES);
+    int processors;
+    TAMIS_TRY(tamis_cuda_processors(&processors, fault));
     a.height = march_height(a.tiles, (int64_t)w->planes * w->count, w->part.h,
-                            MARCH_PROCESSORS * march_blocks<K>::COUNT);
+                            processors * march_blocks<K>::COUNT);
     int64_t threads = a.tiles * tamis_tiles(w->part.h, a.height);
     TAMIS_LAUNCH((march_down<T, K, STEP>),
                  tamis_grid(w, tamis_tiles(threads, 32 * MARCH_WARPS), 1, w->planes),

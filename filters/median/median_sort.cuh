@@ -100,7 +100,7 @@ template <typename T> static __device__ __forceinline__ int element(T first, T, 
 template <typename T>
 static __device__ __noinline__ int sample_place(const tamis_input<T> *in, int i, bool blank)
 {
-    int x = i >= 0 ? i / in->pitch : -((in->pitch - 1 - i) / in->pitch), c = i - x * in->pitch;
+    int x = tamis_pixel_of(i, in->pitch), c = i - x * in->pitch;
     int u = blank ? -1 : tamis_index(in->border, x, in->w);
     return u < 0 ? -1 - c : min(max(u, in->left), in->right) * in->pitch + c;
 }
@@ -324,13 +324,8 @@ static tamis_status launch_sort_tiles(const tamis_gpu_work *w, tamis_gpu_fault *
     sort_args<T> a = sort_args_of<T>(w, K);
     a.tiles = tamis_tiles((int64_t)w->part.w * w->step, tile::WIDTH);
     auto kernel = sort_tiles<T, K>;
-    if (tile::BYTES > 48 * 1024) {
-        tamis_status status = tamis_cuda_check(
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, tile::BYTES),
-            "shared memory for median", fault);
-        if (status != TAMIS_OK)
-            return status;
-    }
+    if (tile::BYTES > 48 * 1024)
+        TAMIS_TRY(tamis_cuda_allow_shared(kernel, fault));
     TAMIS_LAUNCH(kernel, tamis_grid(w, a.tiles, tamis_tiles(w->part.h, tile::HEIGHT), w->planes),
                  tile::THREADS, tile::BYTES, w->stream, a);
     return tamis_cuda_launched("median", fault);

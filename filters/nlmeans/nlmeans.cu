@@ -38,7 +38,7 @@ static tamis_status launch_strips(const tamis_gpu_work *w, struct args *a, tamis
     TAMIS_TRY(tamis_cuda_shared_limit(&most, fault));
     if (bytes > most)
         return launch_left(w, a, fault);
-    TAMIS_TRY(tamis_cuda_allow_shared(strips<P>, most, fault));
+    TAMIS_TRY(tamis_cuda_allow_shared(strips<P>, fault));
     a->first = w->part.x - w->part.x % 2;
     a->strips = tamis_tiles(w->part.x - a->first + w->part.w, COLUMNS);
     int64_t count = tamis_tiles(w->part.h, P::H);
@@ -48,9 +48,9 @@ static tamis_status launch_strips(const tamis_gpu_work *w, struct args *a, tamis
 
 template <typename P, int TILES>
 static tamis_status launch_tiles(const tamis_gpu_work *w, const struct args *a, size_t bytes,
-                                 size_t most, tamis_gpu_fault *fault)
+                                 tamis_gpu_fault *fault)
 {
-    TAMIS_TRY(tamis_cuda_allow_shared(products<P, TILES>, most, fault));
+    TAMIS_TRY(tamis_cuda_allow_shared(products<P, TILES>, fault));
     int64_t count = tamis_tiles(w->part.h, P::ROWS);
     TAMIS_LAUNCH((products<P, TILES>), tamis_grid(w, a->strips, count, 1), P::BLOCK, bytes,
                  w->stream, *a);
@@ -76,8 +76,8 @@ static tamis_status launch_products(const tamis_gpu_work *w, struct args *a, tam
     a->strips = tamis_tiles(w->part.x - a->first + w->part.w, P::ACROSS);
     if constexpr (P::N != 2) /* windows of chroma are smaller */
         if (a->tiles == 3)   /* search windows of 15 to 21 */
-            return launch_tiles<P, 3>(w, a, bytes, most, fault);
-    return launch_tiles<P, 0>(w, a, bytes, most, fault);
+            return launch_tiles<P, 3>(w, a, bytes, fault);
+    return launch_tiles<P, 0>(w, a, bytes, fault);
 }
 
 template <typename P>
@@ -89,7 +89,7 @@ static tamis_status launch_bytes(const tamis_gpu_work *w, struct args *a, tamis_
     TAMIS_TRY(tamis_cuda_shared_limit(&most, fault));
     if (bytes > most)
         return launch_left(w, a, fault);
-    TAMIS_TRY(tamis_cuda_allow_shared(compare_bytes<P>, most, fault));
+    TAMIS_TRY(tamis_cuda_allow_shared(compare_bytes<P>, fault));
     a->first = w->part.x - w->part.x % 4;
     a->strips = tamis_tiles(w->part.x - a->first + w->part.w, BYTES_COLUMNS);
     int64_t count = tamis_tiles(w->part.h, P::ROWS);

@@ -2,8 +2,8 @@
 /* What the engine asks of a device, and what a filter's device kernels are given.
  *
  * The module tamis_cuda fills in a tamis_backend; the engine finds it at run time and walks a
- * plan's steps with it (graph/device.c). Nothing here names CUDA, and nothing needs it to compile:
- * tests run the same kernels on the CPU. All of it is C and C++. */
+ * plan's steps with it (graph/device_run.c). Nothing here names CUDA, and nothing needs it to
+ * compile: tests run the same kernels on the CPU. All of it is C and C++. */
 #ifndef TAMIS_GPU_BACKEND_H
 #define TAMIS_GPU_BACKEND_H
 
@@ -178,8 +178,9 @@ typedef struct tamis_backend {
     tamis_status (*host_alloc)(tamis_gpu *gpu, size_t size, void **out, tamis_gpu_fault *fault);
     void (*host_free)(tamis_gpu *gpu, void *data);
 
-    /* upload has read all host memory when it returns; download has written it after wait(), and
-     * the stream's work is part of it: both may wait for the stream. */
+    /* Host memory may change again, and what download writes is there, after wait(): pinned memory
+     * is read and written by the device, other memory by upload and download themselves, which may
+     * wait for the stream. */
     tamis_status (*upload)(tamis_gpu *gpu, void *stream, const tamis_gpu_copy *copy,
                            tamis_gpu_fault *fault);
     tamis_status (*download)(tamis_gpu *gpu, void *stream, const tamis_gpu_copy *copy,

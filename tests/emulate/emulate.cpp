@@ -50,7 +50,7 @@ struct block {
     jmp_buf scheduler;
     ucontext_t main;
     int current, count;
-    int sum, any;
+    int any;
     const void *main_stack;
     size_t main_stack_size;
 
@@ -135,15 +135,13 @@ void wait_as(state where)
 
 bool release_block()
 {
-    b.sum = b.any = 0;
+    b.any = 0;
     for (int i = 0; i < b.count; i++) {
         const fiber &f = b.fibers[(size_t)i];
         if (f.where != AT_BLOCK && f.where != DONE)
             return false;
-        if (f.where == AT_BLOCK) {
-            b.sum += f.value != 0;
+        if (f.where == AT_BLOCK)
             b.any |= f.value;
-        }
     }
     bool any = false;
     for (int i = 0; i < b.count; i++)
@@ -218,10 +216,10 @@ unsigned char *emulate_shared_bytes()
     return shared.data();
 }
 
-void emulate_launch(dim3 grid, dim3 threads, size_t bytes, void *stream,
+void emulate_launch(const void *kernel, dim3 grid, dim3 threads, size_t bytes, void *stream,
                     const std::function<void()> &thread)
 {
-    if (!emulate_may_launch((cudaStream_t)stream))
+    if (!emulate_may_launch(kernel, grid, bytes, (cudaStream_t)stream))
         return;
     std::lock_guard<std::mutex> lock(one_launch);
     blockDim = threads;
@@ -259,15 +257,6 @@ int __syncthreads_or(int value)
     int any = b.any;
     __syncthreads(); // nobody may begin another before all have read
     return any;
-}
-
-int __syncthreads_count(int value)
-{
-    b.fibers[(size_t)b.current].value = value;
-    wait_as(AT_BLOCK);
-    int sum = b.sum;
-    __syncthreads();
-    return sum;
 }
 
 void __syncwarp(unsigned mask)
@@ -378,11 +367,6 @@ void emulate_multiply_f16(float d[4], const unsigned a[2], unsigned w)
                    half_of(word_of(given, 4 * (2 * t + i % 2) + k / 2, 2), k % 2);
         d[i] = (float)sum;
     }
-}
-
-unsigned __activemask()
-{
-    return 1u << emulate_lane();
 }
 
 // ---- binary16

@@ -25,10 +25,8 @@
 #define __forceinline__ inline
 #define __noinline__    __attribute__((noinline))
 #define __shared__      static /* one block runs at a time */
-#define __constant__    static
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
-#define __restrict__ __restrict
 #define __grid_constant__
 
 struct dim3 {
@@ -44,7 +42,7 @@ struct uint3 {
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 
-void emulate_launch(dim3 grid, dim3 block, size_t shared, void *stream,
+void emulate_launch(const void *kernel, dim3 grid, dim3 block, size_t shared, void *stream,
                     const std::function<void()> &thread);
 unsigned char *emulate_shared_bytes();
 
@@ -52,7 +50,6 @@ unsigned char *emulate_shared_bytes();
 
 void __syncthreads();
 int __syncthreads_or(int value);
-int __syncthreads_count(int value);
 void __syncwarp(unsigned mask = 0xffffffffu);
 /* Gives a value to the warp and returns that of another lane, or one's own where it is none. */
 uint64_t emulate_exchange(uint64_t value, int from_lane, unsigned mask);
@@ -63,7 +60,6 @@ void emulate_multiply_s8(int d[4], const unsigned *a, const unsigned *b, const i
 void emulate_multiply_u8(int d[4], const unsigned *a, const unsigned *b, const int c[4],
                          int halves);
 void emulate_multiply_f16(float d[4], const unsigned a[2], unsigned b);
-unsigned __activemask();
 
 static inline int emulate_lane()
 {
@@ -146,9 +142,6 @@ struct __attribute__((aligned(8))) uint2 {
 struct __attribute__((aligned(16))) uint4 {
     unsigned x, y, z, w;
 };
-struct __attribute__((aligned(16))) double2 {
-    double x, y;
-};
 static inline uint2 make_uint2(unsigned x, unsigned y)
 {
     return uint2{x, y};
@@ -177,13 +170,6 @@ static inline float __fadd_rn(float a, float b)
 {
     return a + b;
 }
-/* Toward minus infinity. */
-static inline float __fadd_rd(float a, float b)
-{
-    double sum = (double)a + b, back = sum - a, error = (a - (sum - back)) + (b - back);
-    float r = (float)sum;
-    return r > sum || (r == sum && error < 0) ? nextafterf(r, -INFINITY) : r;
-}
 static inline float __fsub_rn(float a, float b)
 {
     return a - b;
@@ -200,39 +186,6 @@ static inline float __fsqrt_rn(float a)
 {
     return sqrtf(a);
 }
-static inline float __frcp_rn(float a)
-{
-    return 1 / a;
-}
-static inline float __fdividef(float a, float b)
-{
-    return a / b;
-}
-static inline float __fmaf_rn(float a, float b, float c)
-{
-    return fmaf(a, b, c);
-}
-#define __expf emulate_expf /* glibc has one of its own */
-static inline float __expf(float a)
-{
-    return expf(a);
-}
-static inline double __dadd_rn(double a, double b)
-{
-    return a + b;
-}
-static inline double __dmul_rn(double a, double b)
-{
-    return a * b;
-}
-static inline double __ddiv_rn(double a, double b)
-{
-    return a / b;
-}
-static inline double __fma_rn(double a, double b, double c)
-{
-    return fma(a, b, c);
-}
 static inline int __float2int_rn(float a)
 {
     return a != a               ? 0
@@ -248,39 +201,12 @@ static inline int __float2int_rd(float a)
 {
     return __float2int_rz(floorf(a));
 }
-static inline unsigned __float2uint_rn(float a)
-{
-    return a != a || a <= 0 ? 0 : a >= 4294967296.f ? UINT32_MAX : (unsigned)nearbyintf(a);
-}
-static inline int __double2int_rn(double a)
-{
-    return a != a              ? 0
-           : a >= 2147483647.  ? INT32_MAX
-           : a <= -2147483648. ? INT32_MIN
-                               : (int)nearbyint(a);
-}
 static inline long long __double2ll_rn(double a)
 {
     return a != a                       ? INT64_MIN
            : a >= 9223372036854775808.  ? INT64_MAX
            : a <= -9223372036854775808. ? INT64_MIN
                                         : (long long)nearbyint(a);
-}
-static inline long long __double2ll_rd(double a)
-{
-    return __double2ll_rn(floor(a));
-}
-static inline float __double2float_rn(double a)
-{
-    return (float)a;
-}
-static inline float __int2float_rn(int a)
-{
-    return (float)a;
-}
-static inline float __uint2float_rn(unsigned a)
-{
-    return (float)a;
 }
 static inline int __float_as_int(float a)
 {
@@ -306,11 +232,6 @@ static inline float __saturatef(float a)
 {
     return a > 0 ? a < 1 ? a : 1.f : 0.f;
 }
-static inline float rsqrtf(float a)
-{
-    return 1 / sqrtf(a);
-}
-
 static inline int __popc(unsigned a)
 {
     return __builtin_popcount(a);
@@ -318,10 +239,6 @@ static inline int __popc(unsigned a)
 static inline int __ffs(int a)
 {
     return __builtin_ffs(a);
-}
-static inline int __clz(int a)
-{
-    return a ? __builtin_clz((unsigned)a) : 32;
 }
 static inline unsigned __brev(unsigned a)
 {
@@ -334,21 +251,9 @@ static inline unsigned __umulhi(unsigned a, unsigned b)
 {
     return (unsigned)((uint64_t)a * b >> 32);
 }
-static inline int __mulhi(int a, int b)
-{
-    return (int)((int64_t)a * b >> 32);
-}
-static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
-{
-    return (unsigned long long)((unsigned __int128)a * b >> 64);
-}
 static inline unsigned __funnelshift_r(unsigned lo, unsigned hi, unsigned n)
 {
     return (unsigned)(((uint64_t)hi << 32 | lo) >> (n & 31));
-}
-static inline unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned n)
-{
-    return (unsigned)((((uint64_t)hi << 32 | lo) << (n & 31)) >> 32);
 }
 static inline unsigned __byte_perm(unsigned a, unsigned b, unsigned s)
 {
@@ -384,17 +289,7 @@ template <typename F> static inline unsigned emulate_8(unsigned a, unsigned b, F
     }
 EMULATE_LANES(__vminu2, 16, x < y ? x : y)
 EMULATE_LANES(__vmaxu2, 16, x > y ? x : y)
-EMULATE_LANES(__vmins2, 16, (unsigned)min((int16_t)x, (int16_t)y))
-EMULATE_LANES(__vmaxs2, 16, (unsigned)max((int16_t)x, (int16_t)y))
-EMULATE_LANES(__vadd2, 16, x + y)
-EMULATE_LANES(__vsub2, 16, x - y)
-EMULATE_LANES(__vabsdiffu2, 16, x > y ? x - y : y - x)
-EMULATE_LANES(__vcmpgtu2, 16, x > y ? 65535u : 0u)
-EMULATE_LANES(__vminu4, 8, x < y ? x : y)
-EMULATE_LANES(__vmaxu4, 8, x > y ? x : y)
-EMULATE_LANES(__vadd4, 8, x + y)
 EMULATE_LANES(__vabsdiffu4, 8, x > y ? x - y : y - x)
-EMULATE_LANES(__vavgu4, 8, (x + y + 1) / 2)
 static inline unsigned __vimin3_u16x2(unsigned a, unsigned b, unsigned c)
 {
     return __vminu2(__vminu2(a, b), c);
@@ -402,14 +297,6 @@ static inline unsigned __vimin3_u16x2(unsigned a, unsigned b, unsigned c)
 static inline unsigned __vimax3_u16x2(unsigned a, unsigned b, unsigned c)
 {
     return __vmaxu2(__vmaxu2(a, b), c);
-}
-static inline unsigned __vimin3_s16x2(unsigned a, unsigned b, unsigned c)
-{
-    return __vmins2(__vmins2(a, b), c);
-}
-static inline unsigned __vimax3_s16x2(unsigned a, unsigned b, unsigned c)
-{
-    return __vmaxs2(__vmaxs2(a, b), c);
 }
 static inline unsigned __dp4a(unsigned a, unsigned b, unsigned c)
 {
@@ -447,30 +334,6 @@ template <typename T, typename U> static inline T atomicAdd(T *p, U v)
     *p = (T)(old + (T)v);
     return old;
 }
-template <typename T, typename U> static inline T atomicOr(T *p, U v)
-{
-    T old = *p;
-    *p = old | (T)v;
-    return old;
-}
-template <typename T, typename U> static inline T atomicExch(T *p, U v)
-{
-    T old = *p;
-    *p = (T)v;
-    return old;
-}
-template <typename T, typename U> static inline T atomicMax(T *p, U v)
-{
-    T old = *p;
-    *p = old < (T)v ? (T)v : old;
-    return old;
-}
-template <typename T, typename U> static inline T atomicMin(T *p, U v)
-{
-    T old = *p;
-    *p = (T)v < old ? (T)v : old;
-    return old;
-}
 template <typename T, typename U, typename V> static inline T atomicCAS(T *p, U expected, V v)
 {
     T old = *p;
@@ -478,10 +341,6 @@ template <typename T, typename U, typename V> static inline T atomicCAS(T *p, U 
         *p = (T)v;
     return old;
 }
-static inline void __threadfence()
-{
-}
-
 /* ---- binary16, as bits */
 
 struct __half {
@@ -497,6 +356,8 @@ typedef enum cudaError {
     cudaSuccess = 0,
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
+    cudaErrorInvalidConfiguration = 9,
+    cudaErrorInvalidPitchValue = 12,
     cudaErrorInsufficientDriver = 35,
     cudaErrorNoDevice = 100,
     cudaErrorNoKernelImageForDevice = 209,
@@ -511,13 +372,8 @@ struct cudaDeviceProp {
     int major, minor, multiProcessorCount;
     size_t totalGlobalMem;
 };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
-enum cudaMemoryType {
-    cudaMemoryTypeUnregistered,
-    cudaMemoryTypeHost,
-    cudaMemoryTypeDevice,
-    cudaMemoryTypeManaged
-};
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice };
 struct cudaPointerAttributes {
     cudaMemoryType type;
 };
@@ -530,11 +386,16 @@ struct cudaMemPoolProps {
 };
 enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold };
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocPortable = 1 };
-enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin, cudaDevAttrMultiProcessorCount };
+enum cudaDeviceAttr {
+    cudaDevAttrMaxPitch,
+    cudaDevAttrMaxSharedMemoryPerBlockOptin,
+    cudaDevAttrMultiProcessorCount
+};
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 
-/* Whether the thread's device may launch on the stream now. */
-bool emulate_may_launch(cudaStream_t stream);
+/* Whether the thread's device may launch the kernel on the stream now, with so much shared memory.
+ */
+bool emulate_may_launch(const void *kernel, dim3 grid, size_t shared, cudaStream_t stream);
 
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device);
@@ -546,7 +407,6 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
 const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError();
-cudaError_t cudaPeekAtLastError();
 cudaError_t cudaMalloc(void **p, size_t size);
 cudaError_t cudaFree(void *p);
 cudaError_t cudaHostAlloc(void **p, size_t size, unsigned flags);
@@ -566,13 +426,17 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
                               size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream);
+cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t size, cudaMemcpyKind kind,
+                            cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void *p, int value, size_t size, cudaStream_t stream);
 cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *p);
-template <typename F> static inline cudaError_t cudaFuncSetAttribute(F, cudaFuncAttribute, int)
+cudaError_t emulate_allow_shared(const void *kernel, int bytes);
+template <typename F>
+static inline cudaError_t cudaFuncSetAttribute(F *kernel, cudaFuncAttribute, int bytes)
 {
-    return cudaSuccess;
+    return emulate_allow_shared((const void *)kernel, bytes);
 }
 
 #endif

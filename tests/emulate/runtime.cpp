@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A runtime whose devices are this process's memory. It refuses what a real one would: launches on
-// a stream of another device than the thread's, copies to and from memory that is another device's
-// or nobody's, more memory than there is. What comes from a device is only there when its stream or
-// an event was waited for.
+// a stream of another device than the thread's, blocks with more shared memory than their kernel
+// was allowed, copies to and from memory that is another device's or nobody's or with longer rows
+// than there may be, more memory than there is. What comes from a device is only there when its
+// stream or an event was waited for.
 //
 // Settings, from the environment, read anew at each call:
 //   TAMIS_EMULATE_DEVICES=n  so many devices; 0: none
 //   TAMIS_EMULATE_BYTES=n    so much memory on each
 //   TAMIS_EMULATE_UNLIKE=i   device i has another compute capability than the others
+//   TAMIS_EMULATE_PITCH=n    at most so many bytes from row to row of a copy
 //   TAMIS_EMULATE_FAIL=i     launches on device i fail
 //   TAMIS_EMULATE_IDLE=1     launches do nothing, and what they would write is left undefined
 #include <stdio.h>
@@ -23,6 +25,8 @@ namespace
 {
 
 enum { MAX_DEVICES = 64, HOST = -1 };
+// Of a block's shared memory: what is there for the asking, and without.
+const size_t SHARED_LIMIT = 64 * 1024, SHARED_PRESET = 48 * 1024;
 
 // Rows on their way to the host.
 struct arrival {
@@ -38,6 +42,7 @@ struct allocation {
 
 std::mutex mutex; // guards all of it
 std::map<const char *, allocation> allocations;
+std::map<std::pair<const void *, int>, size_t> shared_allowed; // to a kernel's blocks on a device
 std::set<cudaStream_t> streams;
 size_t in_use[MAX_DEVICES];
 int64_t uploaded; // bytes
@@ -94,14 +99,28 @@ static size_t memory_size()
     return setting("TAMIS_EMULATE_BYTES", (size_t)1 << 32);
 }
 
+static size_t pitch_limit()
+{
+    return setting("TAMIS_EMULATE_PITCH", INT32_MAX);
+}
+
 static int device_count()
 {
     return (int)setting("TAMIS_EMULATE_DEVICES", 1);
 }
 
-bool emulate_may_launch(cudaStream_t stream)
+bool emulate_may_launch(const void *kernel, dim3 grid, size_t shared, cudaStream_t stream)
 {
     std::lock_guard<std::mutex> lock(mutex);
+    auto allowed = shared_allowed.find({kernel, current});
+    if (shared > (allowed == shared_allowed.end() ? SHARED_PRESET : allowed->second)) {
+        result(cudaErrorInvalidValue);
+        return false;
+    }
+    if (!grid.x) {
+        result(cudaErrorInvalidConfiguration);
+        return false;
+    }
     if (streams.count(stream) && stream->device != current) {
         result(cudaErrorInvalidResourceHandle);
         return false;
@@ -160,7 +179,20 @@ cudaError_t cudaGetDevice(int *device)
 // As much shared memory as the smallest devices give, and few multiprocessors.
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
 {
-    *value = attribute == cudaDevAttrMultiProcessorCount ? 2 : 64 * 1024;
+    *value = attribute == cudaDevAttrMultiProcessorCount ? 2
+             : attribute == cudaDevAttrMaxPitch          ? (int)pitch_limit()
+                                                         : (int)SHARED_LIMIT;
+    return cudaSuccess;
+}
+
+// Never less than before, which a launch by another thread may be about to use.
+cudaError_t emulate_allow_shared(const void *kernel, int bytes)
+{
+    std::lock_guard<std::mutex> lock(mutex);
+    size_t &allowed = shared_allowed.insert({{kernel, current}, SHARED_PRESET}).first->second;
+    if (bytes < 0 || (size_t)bytes > SHARED_LIMIT || (size_t)bytes < allowed)
+        return result(cudaErrorInvalidValue);
+    allowed = (size_t)bytes;
     return cudaSuccess;
 }
 
@@ -193,11 +225,6 @@ cudaError_t cudaGetLastError()
     cudaError_t error = last_error;
     last_error = cudaSuccess;
     return error;
-}
-
-cudaError_t cudaPeekAtLastError()
-{
-    return last_error;
 }
 
 // ---- memory
@@ -363,8 +390,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 
 // ---- copies
 
-cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
-                              size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream)
+static cudaError_t copy(void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
+                        size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream)
 {
     const void *there = kind == cudaMemcpyHostToDevice ? dst : src;
     size_t pitch = kind == cudaMemcpyHostToDevice ? dst_pitch : src_pitch;
@@ -388,6 +415,20 @@ cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size
     return cudaSuccess;
 }
 
+cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
+                              size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream)
+{
+    if (max(dst_pitch, src_pitch) > pitch_limit() || width > min(dst_pitch, src_pitch))
+        return result(cudaErrorInvalidPitchValue);
+    return copy(dst, dst_pitch, src, src_pitch, width, height, kind, stream);
+}
+
+cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t size, cudaMemcpyKind kind,
+                            cudaStream_t stream)
+{
+    return copy(dst, size, src, size, size, 1, kind, stream);
+}
+
 cudaError_t cudaMemsetAsync(void *p, int value, size_t size, cudaStream_t)
 {
     memset(p, value, size);
@@ -397,6 +438,8 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t size, cudaStream_t)
 cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t)
 {
+    if (pitch > pitch_limit() || width > pitch)
+        return result(cudaErrorInvalidPitchValue);
     for (size_t y = 0; y < height; y++)
         memset((char *)p + y * pitch, value, width);
     return cudaSuccess;

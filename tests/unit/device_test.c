@@ -352,6 +352,43 @@ static void test_transfer(void **state)
     tamis_ctx_free(&ctx);
 }
 
+/* Rows that are longer than those which devices copy many at a time. */
+static void test_long_rows(void **state)
+{
+    test_picture src, here, back;
+    tamis_image pinned, there;
+    (void)state;
+    test_picture_make(&src, rgba, 120, 9, TEST_ROWS_WIDE);
+    test_picture_fill(&src.image, TEST_FILL_NOISE, 11);
+    test_picture_make(&here, rgba, 120, 9, TEST_ROWS_TIGHT);
+    test_picture_make(&back, rgba, 120, 9, TEST_ROWS_WIDE);
+    for (int limit = 0; limit < 2; limit++) {
+        if (limit)
+            setenv("TAMIS_EMULATE_PITCH", "100", 1);
+        tamis_ctx *ctx = cuda();
+        tamis_plan *plan = plan_of(ctx, chain, rgba, 120, 9);
+        test_picture *dst = limit ? &back : &here;
+        assert_int_equal(tamis_image_create_pinned(ctx, rgba, 120, 9, &pinned), TAMIS_OK);
+        assert_int_equal(tamis_image_create_on_device(ctx, 0, rgba, 120, 9, &there), TAMIS_OK);
+        if (tamis_image_copy(ctx, &src.image, &pinned) != TAMIS_OK ||
+            tamis_plan_run(plan, &src.image, &dst->image, NULL) != TAMIS_OK ||
+            tamis_plan_run(plan, &pinned, &dst->image, NULL) != TAMIS_OK ||
+            tamis_image_transfer(ctx, &pinned, &there) != TAMIS_OK ||
+            tamis_image_transfer(ctx, &there, &pinned) != TAMIS_OK)
+            fail_msg("%s", last_log);
+        assert_true(test_same(&pinned, &src.image));
+        tamis_image_unref(&pinned);
+        tamis_image_unref(&there);
+        tamis_plan_free(&plan);
+        tamis_ctx_free(&ctx);
+    }
+    unsetenv("TAMIS_EMULATE_PITCH");
+    assert_true(test_same(&here.image, &back.image));
+    test_picture_free(&src);
+    test_picture_free(&here);
+    test_picture_free(&back);
+}
+
 /* Samples of a frame as decoders leave it: pixels side by side, 10 bits in the upper ones. */
 static void test_rearrange(void **state)
 {
@@ -442,6 +479,7 @@ int main(void)
         cmocka_unit_test(test_bands),           cmocka_unit_test(test_there),
         cmocka_unit_test(test_transfer),        cmocka_unit_test(test_rearrange),
         cmocka_unit_test(test_cancel_and_copy), cmocka_unit_test(test_default_stream),
+        cmocka_unit_test(test_long_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
