@@ -480,6 +480,8 @@ static edges_source<float> smooth_source(const floats &f)
     in.h = f.h;
     in.pitch = 1;
     in.border = TAMIS_BORDER_REPLICATE;
+    in.right = f.w - 1;
+    in.bottom = f.h - 1;
     s.step = 1;
     s.shift_x = -f.x;
     s.shift_y = -f.y;

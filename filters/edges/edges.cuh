@@ -197,15 +197,21 @@ template <typename T, int R, int F> struct single_reader {
                                 : pixel_place(i - R + k);
     }
 
-    __device__ __forceinline__ int pixel_place(int x) const
+    /* Some that are asked for nobody needs: what is there stands for them. */
+    __device__ __forceinline__ int column_at(int x) const
     {
         int u = tamis_index(in->border, x, in->w);
+        return u < 0 ? -1 : min(max(u, in->left), in->right);
+    }
+    __device__ __forceinline__ int pixel_place(int x) const
+    {
+        int u = column_at(x);
         return u < 0 ? -1 : F == SIDE_BY_SIDE ? u : u * in->pitch;
     }
     __device__ __forceinline__ int spaced_place(int n) const
     {
-        int step = s->step, x = n >= 0 ? n / step : -((step - 1 - n) / step), c = n - x * step;
-        int u = tamis_index(in->border, x, in->w);
+        int step = s->step, x = tamis_pixel_of(n, step), c = n - x * step;
+        int u = column_at(x);
         return u < 0 ? -1 - c : u * step + c;
     }
 
@@ -216,7 +222,7 @@ template <typename T, int R, int F> struct single_reader {
     static __device__ __forceinline__ const T *row_at(const tamis_input<T> &plane, int y)
     {
         int v = tamis_index(plane.border, y, plane.h);
-        return v < 0 ? nullptr : plane.row(v);
+        return v < 0 ? nullptr : plane.row(min(max(v, plane.top), plane.bottom));
     }
 
     static __device__ __forceinline__ float luma(T r, T g, T b)

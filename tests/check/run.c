@@ -321,83 +321,6 @@ static void check_many(job *j, int cpu)
     tamis_plan_free(&plan);
 }
 
-static void check_row(job *j, int cpu, const tamis_kernel *row, const test_picture *ref)
-{
-    tamis_ctx *ctx = j->machine->ctx[cpu][0];
-    tamis_plan *plan = NULL;
-    test_picture dst = {0};
-    char where[200], what[260];
-
-    if (make_plan(j, ctx, check_cpu_names[cpu], 0, 0, &plan) != TAMIS_OK) {
-        fail_message(j, ctx, "no plan though the row exists");
-        return;
-    }
-    if (check_plan_kernel(plan) != row)
-        fail(j, "the plan uses another row than asked for");
-    check_row_chosen(row);
-    make_result(plan, j->sample->dst_rows, &dst);
-    if (run_plan(j, ctx, plan, NULL, &dst) == 0) {
-        j->machine->counts.compared++;
-        if (check_compare(&ref->image, &dst.image, row, j->largest, where, sizeof where)) {
-            snprintf(what, sizeof what, "differs from the C row, %s", where);
-            fail(j, what);
-        }
-        check_region(j, cpu, plan, &dst);
-        check_tiles(j, cpu, &dst);
-        if (!j->failed && tamis_plan_frames(plan) == 0 && test_rng_below(&j->rng, 4) == 0)
-            check_parts(j, cpu, plan, &dst);
-        if (!j->failed && test_rng_below(&j->rng, 4) == 0)
-            check_many(j, cpu);
-    }
-    test_picture_free(&dst);
-    tamis_plan_free(&plan);
-}
-
-/* A refusal must be clean, and the same whatever the instruction set. */
-static void check_refusal(job *j, tamis_status status)
-{
-    tamis_ctx *ctx = j->machine->ctx[0][0];
-    char message[600];
-
-    tamis_ctx_last_message(ctx, message, sizeof message);
-    if ((status != TAMIS_ERR_ARGUMENT && status != TAMIS_ERR_UNSUPPORTED) || !message[0])
-        fail_message(j, ctx, "not refused cleanly");
-    for (int cpu = 1; cpu < CHECK_CPUS; cpu++) {
-        tamis_plan *plan = NULL;
-        if (!j->machine->ctx[cpu][0])
-            continue;
-        if (make_plan(j, j->machine->ctx[cpu][0], NULL, 0, 0, &plan) != status)
-            fail(j, "refused by some instruction sets only");
-        tamis_plan_free(&plan);
-    }
-    j->machine->counts.refused++;
-}
-
-/* Pixels of a window that a parameter of the sample names. */
-static double area(const check_sample *s, const char *name)
-{
-    char text[32];
-    int w = 1, h;
-
-    tamis_filter_get(s->filter, s->params, name, text, sizeof text);
-    return sscanf(text, "%dx%d", &w, &h) == 2 ? (double)w * h : (double)w * w;
-}
-
-static double cost(const check_sample *s, const tamis_plan *plan)
-{
-    tamis_halo halo = tamis_plan_halo(plan);
-    int32_t w, h;
-
-    tamis_plan_size(plan, &w, &h);
-    if (halo.left == TAMIS_HALO_ALL) /* warps: by what they make, at 36 samples a pixel */
-        return 36.0 * w * h * s->format.channels;
-    double taps = (double)(halo.left + halo.right + 1) * (halo.top + halo.bottom + 1);
-    if (strcmp(s->filter->name, "nlmeans") == 0) /* compares a patch for each place searched */
-        taps = area(s, "search") * area(s, "patch") / 3;
-    taps *= 2 * tamis_plan_frames(plan) + 1;
-    return taps * s->w * s->h * s->format.channels;
-}
-
 /* Turns 0 .. 1 into places in and around the picture; some maps stay near their own place, as those
  * that people make. */
 static void make_map(const check_sample *s, const tamis_image *map)
@@ -446,6 +369,164 @@ static void make_inputs(job *j, const tamis_plan *plan)
     if (!j->src_before)
         abort();
     memcpy(j->src_before, j->src.block, j->src.size);
+}
+
+static void free_inputs(job *j)
+{
+    test_picture_free(&j->src);
+    test_picture_free(&j->guide);
+    for (int f = 0; f <= 2 * TAMIS_MAX_FRAMES; f++)
+        test_picture_free(&j->frame[f]);
+    free(j->src_before);
+}
+
+/* ---- parts of wide pictures */
+
+static void compare_region(job *j, int cpu, const tamis_kernel *row, tamis_rect r,
+                           const tamis_plan *ref_plan, const tamis_plan *plan)
+{
+    test_picture ref, dst;
+    char where[200], what[300];
+
+    test_picture_make(&ref, tamis_plan_format(plan), r.w, r.h, TEST_ROWS_TIGHT);
+    test_picture_make(&dst, tamis_plan_format(plan), r.w, r.h, j->sample->dst_rows);
+    if (run_plan(j, j->machine->ctx[0][0], ref_plan, &r, &ref) == 0 &&
+        run_plan(j, j->machine->ctx[cpu][0], plan, &r, &dst) == 0 &&
+        check_compare(&ref.image, &dst.image, row, j->largest, where, sizeof where)) {
+        snprintf(what, sizeof what, "the region %dx%d at %d,%d differs from the C row's, %s", r.w,
+                 r.h, r.x, r.y, where);
+        fail(j, what);
+    }
+    test_picture_free(&ref);
+    test_picture_free(&dst);
+}
+
+/* Near the left edge, the right one and neither, each narrow. */
+static void check_wide_parts(job *j, int cpu, const tamis_kernel *row, const tamis_plan *ref_plan,
+                             const tamis_plan *plan)
+{
+    int32_t w, h;
+
+    tamis_plan_size(plan, &w, &h);
+    make_inputs(j, plan);
+    for (int place = 0; place < 3 && !j->failed; place++) {
+        tamis_rect r = {.w = 1 + test_rng_below(&j->rng, 150)};
+        r.w = r.w < w ? r.w : w;
+        r.x = place == 1 ? (w - r.w) / 2 : test_rng_below(&j->rng, w - r.w < 9 ? w - r.w + 1 : 9);
+        r.x = place == 2 ? w - r.w - r.x : r.x;
+        r.y = test_rng_below(&j->rng, h);
+        r.h = 1 + test_rng_below(&j->rng, h - r.y < 12 ? h - r.y : 12);
+        compare_region(j, cpu, row, r, ref_plan, plan);
+    }
+    free_inputs(j);
+}
+
+/* Of pictures so wide that a device holds only a part of their rows. */
+static void check_wide(job *j, int cpu, const tamis_kernel *row)
+{
+    tamis_ctx *ctx = j->machine->ctx[cpu][0], *ref_ctx = j->machine->ctx[0][0];
+    check_sample *sample = malloc(sizeof *sample);
+    tamis_plan *ref_plan = NULL, *plan = NULL;
+    job wide = {.machine = j->machine, .graph = j->graph, .rng = j->rng, .row = j->row};
+
+    if (!sample)
+        abort();
+    *sample = *j->sample;
+    sample->w = 2500 + test_rng_below(&j->rng, 2000);
+    sample->h = 1 + test_rng_below(&j->rng, 24);
+    if (sample->has_guide && !sample->filter->needs_guide) {
+        sample->guide_w = sample->w;
+        sample->guide_h = sample->h;
+    }
+    wide.sample = sample;
+    if (make_plan(&wide, ref_ctx, "c", 0, 0, &ref_plan) == TAMIS_OK &&
+        make_plan(&wide, ctx, check_cpu_names[cpu], 0, 0, &plan) == TAMIS_OK)
+        check_wide_parts(&wide, cpu, row, ref_plan, plan);
+    j->failed |= wide.failed;
+    tamis_plan_free(&ref_plan);
+    tamis_plan_free(&plan);
+    free(sample);
+}
+
+/* ---- all */
+
+static void check_row(job *j, int cpu, const tamis_kernel *row, const test_picture *ref)
+{
+    tamis_ctx *ctx = j->machine->ctx[cpu][0];
+    tamis_plan *plan = NULL;
+    test_picture dst = {0};
+    char where[200], what[260];
+
+    if (make_plan(j, ctx, check_cpu_names[cpu], 0, 0, &plan) != TAMIS_OK) {
+        fail_message(j, ctx, "no plan though the row exists");
+        return;
+    }
+    if (check_plan_kernel(plan) != row)
+        fail(j, "the plan uses another row than asked for");
+    check_row_chosen(row);
+    make_result(plan, j->sample->dst_rows, &dst);
+    if (run_plan(j, ctx, plan, NULL, &dst) == 0) {
+        j->machine->counts.compared++;
+        if (check_compare(&ref->image, &dst.image, row, j->largest, where, sizeof where)) {
+            snprintf(what, sizeof what, "differs from the C row, %s", where);
+            fail(j, what);
+        }
+        check_region(j, cpu, plan, &dst);
+        check_tiles(j, cpu, &dst);
+        if (!j->failed && tamis_plan_frames(plan) == 0 && test_rng_below(&j->rng, 4) == 0)
+            check_parts(j, cpu, plan, &dst);
+        if (!j->failed && test_rng_below(&j->rng, 4) == 0)
+            check_many(j, cpu);
+        if (!j->failed && cpu == CHECK_CUDA && test_rng_below(&j->rng, 4) == 0)
+            check_wide(j, cpu, row);
+    }
+    test_picture_free(&dst);
+    tamis_plan_free(&plan);
+}
+
+/* A refusal must be clean, and the same whatever the instruction set. */
+static void check_refusal(job *j, tamis_status status)
+{
+    tamis_ctx *ctx = j->machine->ctx[0][0];
+    char message[600];
+
+    tamis_ctx_last_message(ctx, message, sizeof message);
+    if ((status != TAMIS_ERR_ARGUMENT && status != TAMIS_ERR_UNSUPPORTED) || !message[0])
+        fail_message(j, ctx, "not refused cleanly");
+    for (int cpu = 1; cpu < CHECK_CPUS; cpu++) {
+        tamis_plan *plan = NULL;
+        if (!j->machine->ctx[cpu][0])
+            continue;
+        if (make_plan(j, j->machine->ctx[cpu][0], NULL, 0, 0, &plan) != status)
+            fail(j, "refused by some instruction sets only");
+        tamis_plan_free(&plan);
+    }
+    j->machine->counts.refused++;
+}
+
+/* Pixels of a window that a parameter of the sample names. */
+static double area(const check_sample *s, const char *name)
+{
+    char text[32];
+    int w = 1, h;
+
+    tamis_filter_get(s->filter, s->params, name, text, sizeof text);
+    return sscanf(text, "%dx%d", &w, &h) == 2 ? (double)w * h : (double)w * w;
+}
+
+static double cost(const check_sample *s, const tamis_plan *plan)
+{
+    tamis_halo halo = tamis_plan_halo(plan);
+    int32_t w, h;
+
+    tamis_plan_size(plan, &w, &h);
+    if (halo.left == TAMIS_HALO_ALL) /* warps: by what they make, at 36 samples a pixel */
+        return 36.0 * w * h * s->format.channels;
+    double taps = (double)(halo.left + halo.right + 1) * (halo.top + halo.bottom + 1);
+    if (strcmp(s->filter->name, "nlmeans") == 0) /* compares a patch for each place searched */
+        taps = area(s, "search") * area(s, "patch") / 3;
+    taps *= 2 * tamis_plan_frames(plan) + 1;
+    return taps * s->w * s->h * s->format.channels;
 }
 
 /* Such pixels have no color to keep. */
@@ -515,11 +596,7 @@ static void check_rows(job *j, const tamis_plan *plan)
         }
     }
     test_picture_free(&ref);
-    test_picture_free(&j->src);
-    test_picture_free(&j->guide);
-    for (int f = 0; f <= 2 * TAMIS_MAX_FRAMES; f++)
-        test_picture_free(&j->frame[f]);
-    free(j->src_before);
+    free_inputs(j);
 }
 
 void check_run(check_machine *machine, const check_sample *sample)
