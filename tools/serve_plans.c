@@ -215,6 +215,24 @@ static live_plan *free_place(live_runner *r)
     return oldest;
 }
 
+/* Plans that nobody runs leave memory. Returns how many there were. */
+static int drop_idle(live_runner *r)
+{
+    int count = 0;
+    pthread_mutex_lock(&r->mutex);
+    for (int i = 0; i < LIVE_PLANS; i++) {
+        live_plan *at = &r->plans[i];
+        if (!at->plan || at->users > 0)
+            continue;
+        tamis_plan_free(&at->plan);
+        free(at->chain);
+        *at = (live_plan){0};
+        count++;
+    }
+    pthread_mutex_unlock(&r->mutex);
+    return count;
+}
+
 tamis_status live_plan_take(live_runner *r, tool *t, live_picture *p, const char *chain, int level,
                             const volatile int *cancel, live_plan **place, tamis_plan **out)
 {
@@ -229,6 +247,8 @@ tamis_status live_plan_take(live_runner *r, tool *t, live_picture *p, const char
     if (*place)
         return TAMIS_OK;
     tamis_status status = make_plan(r, t, p, chain, level, cancel, out);
+    if ((status == TAMIS_ERR_LIMIT || status == TAMIS_ERR_MEMORY) && drop_idle(r) > 0)
+        status = make_plan(r, t, p, chain, level, cancel, out);
     if (status)
         return status;
     pthread_mutex_lock(&r->mutex);

@@ -256,6 +256,14 @@ class Serve(Case):
         self.assertEqual(quick[2], self.view(4, chain="gaussian", x1=0.5)[2])
         self.assertIn("nosuch", self.said(self.view(5, chain="nosuch", budget=1), 422)["error"])
 
+    def test_kept_plans_make_room(self):
+        """Plans that are kept for later are no reason to refuse a new one."""
+        self.write("large.png", png_bytes(1200, 900, 3, pattern(1200, 900, 3)))
+        self.start("large.png", "--max_memory", "24M", "--threads", "2")
+        for i in range(12):
+            answer = self.view(i, chain="canny=low=%d" % (40 + i), x1=0.1)
+            self.assertEqual(answer[0], 200, answer[2][:300])
+
     def test_uploads(self):
         self.start("--max_upload", "100K")
         self.assertEqual(self.said(self.ask("/pictures")), [])

@@ -7,7 +7,7 @@
 const QUICK = 0.05; // seconds within which something should be seen
 const BUDGET = 0.02; // of these, for filtering; the rest goes into bringing and drawing it
 const PIECE = 0.1; // seconds that a piece of the result may take
-const MOST_PIECES = 64; // as each costs something of its own
+const MOST_PIECES = {memory: 64, file: 16}; // by where the picture is: each piece costs something of its own
 
 const layers = {before: {whole: null, part: null}, after: {quick: null, part: null}};
 
@@ -136,14 +136,15 @@ class Part {
     }
   }
 
-  // The piece to ask for next: what is left next to the point, cut until it has so few pixels.
-  next(at, pixels) {
+  // The piece to ask for next: what is left next to the point, cut until it has so few pixels, into bands
+  // or into what is about as wide as high.
+  next(at, pixels, bands) {
     const x = at.x * this.said.whole_width, y = at.y * this.said.whole_height;
     let piece = this.left.reduce((a, b) => distance(a, x, y) <= distance(b, x, y) ? a : b);
-    while (piece.w * piece.h > pixels && Math.max(piece.w, piece.h) > 64) {
-      const {w, h} = piece, half = Math.ceil((w > h ? w : h) / 2);
-      const a = w > h ? {...piece, w: half} : {...piece, h: half};
-      const b = w > h ? {...piece, x: piece.x + half, w: w - half} : {...piece, y: piece.y + half, h: h - half};
+    while (piece.w * piece.h > pixels && (bands ? piece.h > 16 : Math.max(piece.w, piece.h) > 64)) {
+      const {w, h} = piece, across = !bands && w > h, half = Math.ceil((across ? w : h) / 2);
+      const a = across ? {...piece, w: half} : {...piece, h: half};
+      const b = across ? {...piece, x: piece.x + half, w: w - half} : {...piece, y: piece.y + half, h: h - half};
       piece = distance(a, x, y) <= distance(b, x, y) ? a : b;
     }
     return piece;
@@ -262,8 +263,17 @@ class ResultFeed extends Feed {
     return quick;
   }
 
+  // The first piece, in the middle.
+  firstBox(all, at, pixels, bands) {
+    const {width, height} = state.picture;
+    const w = bands ? 1 : Math.sqrt(pixels) / 2 / width, h = bands ? pixels / width / 2 / height : w * width / height;
+    return {level: all.level, x0: Math.max(all.x0, at.x - w), y0: Math.max(all.y0, at.y - h),
+            x1: Math.min(all.x1, at.x + w), y1: Math.min(all.y1, at.y + h)};
+  }
+
   // The result, piece by piece; at once where that is quick, where levels to show it by depend on all
-  // of it, and where pieces need all of the picture.
+  // of it, and where pieces need all of the picture. Files that are read by parts mostly hold whole rows:
+  // of these pieces are bands, where memory allows it.
   async result(wish, all, key, costKey, quick, old) {
     const signal = this.stop && this.stop.signal, at = middle(all);
     const cost = () => this.costs.get(costKey) || 2e-7 * 4 ** all.level;
@@ -274,26 +284,43 @@ class ResultFeed extends Feed {
     };
     const atOnce = async () => Part.of(await fetchPiece(all), key);
     if (!quick || !quick.said.own_window) return atOnce();
-    let part = null;
+    let part = null, bands = !state.picture.whole, most = Infinity;
+    // Smaller pieces next time, where memory has a limit.
+    const cutDown = (error, pixels) => {
+      if (error.status !== 413 || pixels < 4096) throw error;
+      bands = false;
+      most = pixels / 4;
+    };
     if (old) {
       part = new Part(old.said, all, key);
       part.keep(old);
     } else {
       if (viewPixels(all) * cost() <= 1.5 * PIECE) return atOnce();
-      const half = Math.sqrt(PIECE / cost() * 4 ** all.level) / 2;
-      const w = half / state.picture.width, h = half / state.picture.height;
-      const piece = await fetchPiece({level: all.level, x0: Math.max(all.x0, at.x - w), y0: Math.max(all.y0, at.y - h),
-                                      x1: Math.min(all.x1, at.x + w), y1: Math.min(all.y1, at.y + h)});
-      if (!piece.said.own_window || piece.said.source > 0.5 * state.picture.width * state.picture.height) return atOnce();
+      let piece = null;
+      while (!piece) {
+        const pixels = Math.min(most, PIECE / cost());
+        try {
+          piece = await fetchPiece(this.firstBox(all, at, pixels * 4 ** all.level, bands));
+        } catch (error) {
+          cutDown(error, pixels);
+        }
+      }
+      if (!piece.said.own_window || piece.said.source > 0.9 * state.picture.width * state.picture.height) return atOnce();
       part = new Part(piece.said, all, key);
       part.take(piece);
     }
+    const least = part.rect.w * part.rect.h / MOST_PIECES[state.picture.whole ? "memory" : "file"];
     while (part.left.length) {
       if (wish.id !== state.id) return null;
       layers.after.part = part;
       this.draw();
       showExactness(exactness.textContent, part.share());
-      part.take(await fetchPiece(part.boxOf(part.next(at, Math.max(PIECE / cost(), part.rect.w * part.rect.h / MOST_PIECES)))));
+      const pixels = Math.min(most, Math.max(PIECE / cost(), least));
+      try {
+        part.take(await fetchPiece(part.boxOf(part.next(at, pixels, bands))));
+      } catch (error) {
+        cutDown(error, pixels);
+      }
     }
     return part;
   }
