@@ -473,10 +473,18 @@ static tamis_status backend_clear(tamis_gpu *gpu, void *stream, char *device, in
 /* ---- the entry */
 
 static const tamis_backend backend = {
-    TAMIS_GPU_ABI,    "cuda",        tamis_cuda_filters, backend_count,      backend_describe,
-    backend_open,     backend_close, backend_stream_get, backend_stream_put, backend_wait,
-    backend_alloc,    backend_free,  backend_host_alloc, backend_host_free,  backend_upload,
-    backend_download, backend_clear, tamis_cuda_convert, backend_enter,
+    TAMIS_GPU_ABI,          "cuda",
+    tamis_cuda_filters,     backend_count,
+    backend_describe,       backend_open,
+    backend_close,          backend_stream_get,
+    backend_stream_put,     backend_wait,
+    backend_alloc,          backend_free,
+    backend_host_alloc,     backend_host_free,
+    backend_upload,         backend_download,
+    backend_clear,          tamis_cuda_convert,
+    backend_enter,          tamis_cuda_capture_begin,
+    tamis_cuda_capture_end, tamis_cuda_graph_launch,
+    tamis_cuda_graph_free,
 };
 
 extern "C" __attribute__((visibility("default"))) const tamis_backend *tamis_cuda_backend(void)

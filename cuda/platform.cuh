@@ -11,8 +11,7 @@
 #define TAMIS_LAUNCH(kernel, grid, block, shared, stream, ...)                                     \
     do {                                                                                           \
         auto tamis_kernel_ = kernel;                                                               \
-        emulate_launch((const void *)tamis_kernel_, grid, block, shared, stream,                   \
-                       [&] { tamis_kernel_(__VA_ARGS__); });                                       \
+        emulate_launch(grid, block, shared, stream, tamis_kernel_, emulate_pack(__VA_ARGS__));     \
     } while (0)
 #define TAMIS_SHARED_BYTES(name) unsigned char *name = emulate_shared_bytes()
 

@@ -21,6 +21,10 @@
  * device once. A frame is then filtered when that many after it have come, or when
  * tamis_stream_cut() has said that none belong to it.
  *
+ * On a device, frames of a size repeat: a stream keeps the device memory that a frame needs, 128 MB
+ * at most for each frame that is filtered at once, until it is freed or memory becomes short there,
+ * and replays what it launched for images that come again. A few images used in turns are fastest.
+ *
  * Images in host memory are copied to a device fastest from tamis_image_create_pinned(); others go
  * through pinned memory, copied by the context's threads. Images in a device's memory are filtered
  * there; results may go from there to host memory. What fills them must be done, or enqueued on the

@@ -16,14 +16,15 @@ extern "C" {
 #endif
 
 /* A module made for another number is refused. */
-#define TAMIS_GPU_ABI 3
+#define TAMIS_GPU_ABI 4
 
 /* Why a call failed, in words; status says what kind of failure it was. */
 typedef struct tamis_gpu_fault {
     char text[256];
 } tamis_gpu_fault;
 
-typedef struct tamis_gpu tamis_gpu; /* an open device */
+typedef struct tamis_gpu tamis_gpu;             /* an open device */
+typedef struct tamis_gpu_graph tamis_gpu_graph; /* launches to be done again */
 
 /* Planes of pixels in device memory. */
 typedef struct tamis_gpu_planes {
@@ -192,6 +193,18 @@ typedef struct tamis_backend {
                             tamis_gpu_fault *fault);
     /* Makes the device the calling thread's, before launches. */
     tamis_status (*enter)(tamis_gpu *gpu, tamis_gpu_fault *fault);
+
+    /* From capture_begin on a stream's launches are not done but kept, until the same thread calls
+     * capture_end: in between that thread must neither wait nor ask for memory, give some back, or
+     * copy from or to the host. *out is NULL where fewer than `least` launches came, and on
+     * failure. A graph has the addresses that the launches had, runs on any stream of the device,
+     * once at a time, and has ended before it is freed. */
+    tamis_status (*capture_begin)(tamis_gpu *gpu, void *stream, tamis_gpu_fault *fault);
+    tamis_status (*capture_end)(tamis_gpu *gpu, void *stream, int least, tamis_gpu_graph **out,
+                                tamis_gpu_fault *fault);
+    tamis_status (*graph_launch)(tamis_gpu *gpu, void *stream, tamis_gpu_graph *graph,
+                                 tamis_gpu_fault *fault);
+    void (*graph_free)(tamis_gpu *gpu, tamis_gpu_graph *graph);
 } tamis_backend;
 
 /* The module's one entry. */

@@ -39,7 +39,7 @@ tamis_status tamis_priv_held_make(tamis_session *s, tamis_format format, tamis_r
     size_t size = tamis_priv_size_mul(plane, (size_t)tamis_priv_plane_count(&format));
     *out = (tamis_held){
         .format = format, .next = (int64_t)picture, .count = count, .box = part, .there = part};
-    TAMIS_TRY(s->device->backend->alloc(s->device->gpu, s->stream, size, &out->block, &s->fault));
+    TAMIS_TRY(tamis_priv_room_alloc(s, size, &out->block));
     for (int p = 0; p < tamis_priv_plane_count(&format); p++) {
         out->planes.data[p] = (char *)out->block + (size_t)p * plane;
         out->planes.stride[p] = row;
@@ -64,7 +64,7 @@ tamis_rect tamis_priv_with_slack(tamis_rect r, int32_t w, int32_t h)
 void tamis_priv_held_drop(tamis_session *s, tamis_held *h)
 {
     if (h->block)
-        s->device->backend->free(s->device->gpu, s->stream, h->block);
+        tamis_priv_room_free(s, h->block);
     *h = (tamis_held){0};
 }
 

@@ -12,6 +12,8 @@
 int tamis_priv_device_stopped(const tamis_session *s)
 {
     const volatile int *cancel = s->options->cancel;
+    if (s->room && s->room->capturing) /* all or nothing */
+        return 0;
     if (s->stop && atomic_load(s->stop))
         return 1;
     return cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED);
@@ -93,8 +95,8 @@ static tamis_status advance(tamis_session *s, int k, struct sequence *q, const t
 }
 
 /* From sources on the device to a part of the result there. */
-static tamis_status run_steps(tamis_session *s, struct sequence *q, const tamis_held *guide,
-                              const tamis_held *dst, tamis_rect rect)
+static tamis_status walk(tamis_session *s, struct sequence *q, const tamis_held *guide,
+                         const tamis_held *dst, tamis_rect rect)
 {
     const tamis_plan *plan = s->plan;
     tamis_status status = TAMIS_OK;
@@ -104,6 +106,27 @@ static tamis_status run_steps(tamis_session *s, struct sequence *q, const tamis_
     if (status == TAMIS_OK && !direct && !tamis_priv_device_stopped(s))
         status =
             tamis_priv_held_convert(s, &q->frame[q->around], dst, rect, 0, TAMIS_GPU_ALPHA_KEEP);
+    drop_sequence(s, q);
+    return status;
+}
+
+/* A walk whose source stays, so that each finds the same memory free. */
+static tamis_status walk_again(tamis_session *s, void *user)
+{
+    const tamis_walk *w = user;
+    struct sequence q = {.around = 0};
+    q.frame[0] = w->src;
+    q.frame[0].block = NULL;
+    return walk(s, &q, &w->guide, &w->dst, w->rect);
+}
+
+static tamis_status run_steps(tamis_session *s, struct sequence *q, const tamis_held *guide,
+                              const tamis_held *dst, tamis_rect rect)
+{
+    if (!s->room || q->around > 0)
+        return walk(s, q, guide, dst, rect);
+    tamis_walk w = {.src = q->frame[0], .guide = *guide, .dst = *dst, .rect = rect};
+    tamis_status status = tamis_priv_room_run(s, &w, walk_again, &w);
     drop_sequence(s, q);
     return status;
 }
@@ -168,11 +191,14 @@ static tamis_status take_shared(tamis_session *s, const tamis_image *image,
         frame->state = TAMIS_SHARED_COMING;
         pthread_mutex_unlock(w->mutex);
         tamis_rect all = {0, 0, image->w, image->h};
+        tamis_room *room = s->room;
+        s->room = NULL; /* it outlives the run */
         status = tamis_priv_held_upload(s, image, all, image->w, image->h, all, &held);
         if (status == TAMIS_OK) /* streams of other runs know nothing of this one */
             status = s->device->backend->wait(s->device->gpu, s->stream, &s->fault);
         if (status != TAMIS_OK)
             tamis_priv_held_drop(s, &held);
+        s->room = room;
         pthread_mutex_lock(w->mutex);
         frame->held = held;
         frame->state = status == TAMIS_OK ? TAMIS_SHARED_THERE : TAMIS_SHARED_ABSENT;
@@ -261,6 +287,8 @@ static tamis_status run_here(tamis_session *s, const tamis_image *src, tamis_rec
                              const tamis_image *dst, int32_t x, int32_t y0)
 {
     int32_t height = first_height(s, rect);
+    if (height < rect.h)
+        s->room = NULL; /* which is for whole frames */
     for (int32_t y = 0; y < rect.h && !tamis_priv_device_stopped(s);) {
         int32_t h = rect.h - y < height ? rect.h - y : height;
         tamis_status status =

@@ -40,12 +40,44 @@ typedef struct tamis_window {
     tamis_shared_frame *guide;
 } tamis_window;
 
+/* What is launched depends on, beside the plan: where everything lies. */
+typedef struct tamis_walk {
+    tamis_held src, guide, dst;
+    tamis_rect rect;
+} tamis_walk;
+
+enum { TAMIS_ROOM_BLOCKS = 32, TAMIS_ROOM_GRAPHS = 16 };
+
+/* Memory that runs of a plan on a device find again, one after the other, so that what they make on
+ * the way lies where it did; and what they have launched, as graphs. Each run waits for its stream
+ * before it ends. Zero-initialize. */
+typedef struct tamis_room {
+    struct tamis_room *next;
+    struct tamis_room_block {
+        void *data;
+        size_t size;
+        int used;
+    } blocks[TAMIS_ROOM_BLOCKS];
+    int block_count;
+    size_t bytes; /* of all blocks */
+    struct tamis_room_graph {
+        tamis_walk walk;
+        tamis_gpu_graph *graph; /* NULL: the walk was done once */
+        int64_t turn, launches; /* the turn of its last use; 0: there is none */
+    } graphs[TAMIS_ROOM_GRAPHS];
+    int64_t turn;
+    int capturing;
+    int plain; /* nothing is captured any more: it failed or does not pay */
+    int full;  /* more memory was wanted than a room may keep: the next run is better without it */
+} tamis_room;
+
 /* One run. */
 typedef struct tamis_session {
     const tamis_plan *plan;
     const struct tamis_device_plan *device;
     const tamis_run_options *options;
     tamis_window *window; /* NULL: nothing is shared */
+    tamis_room *room;     /* NULL: nothing is kept for later runs */
     atomic_int *stop;     /* non-zero: another part of the run has failed; may be NULL */
     int silent;           /* somebody else reports progress */
     int crowded;          /* others run beside: where memory is short the run fails at once, and its
@@ -108,6 +140,22 @@ int tamis_priv_held_is_aligned(const tamis_held *h);
 
 /* Gives the memory of a shared frame back, which nobody reads any more. */
 void tamis_priv_shared_drop(const struct tamis_device_plan *device, tamis_shared_frame *frame);
+
+/* ---- device_room.c: runs like the one before */
+
+/* As the backend's alloc and free on the session's stream, from its room and back to it where it
+ * has one. */
+tamis_status tamis_priv_room_alloc(tamis_session *s, size_t size, void **out);
+void tamis_priv_room_free(tamis_session *s, void *data);
+
+/* Enqueues what `launch` does, which depends on *walk alone, and asks only the session's room for
+ * memory that it gives back. The second time it is captured, then replayed. */
+typedef tamis_status tamis_launch_function(tamis_session *s, void *user);
+tamis_status tamis_priv_room_run(tamis_session *s, const tamis_walk *walk,
+                                 tamis_launch_function *launch, void *user);
+
+/* Gives back all that a room keeps; no run uses it. */
+void tamis_priv_room_clear(const struct tamis_device_plan *device, tamis_room *room);
 
 /* ---- device_step.c */
 

@@ -151,11 +151,10 @@ static tamis_status launch(tamis_session *s, int k, const struct operands *o, ta
     size_t size = tamis_priv_size_mul(scratch, in_turn ? 1 : (size_t)work.count);
     work.scratch_next = (int64_t)scratch;
     if (scratch)
-        TAMIS_TRY(
-            s->device->backend->alloc(s->device->gpu, s->stream, size, &work.scratch, &s->fault));
+        TAMIS_TRY(tamis_priv_room_alloc(s, size, &work.scratch));
     tamis_status status = in_turn ? launch_each(s, k, work, frames) : launch_work(s, k, &work);
     if (scratch)
-        s->device->backend->free(s->device->gpu, s->stream, work.scratch);
+        tamis_priv_room_free(s, work.scratch);
     return status;
 }
 

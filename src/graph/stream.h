@@ -37,6 +37,8 @@ typedef struct tamis_stream_place {
     int running;   /* runs that hold memory of the device, or may */
     int starved;   /* frames that found too little of it, and wait to have it alone */
     tamis_shared_frame guide;
+    tamis_room *rooms; /* that no run uses now */
+    int plain;         /* runs get no room */
 } tamis_stream_place;
 
 typedef struct tamis_stream_lane {

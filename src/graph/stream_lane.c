@@ -2,6 +2,7 @@
 /* Streams: the threads that filter frames. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "core/ctx.h"
 #include "core/mem.h"
@@ -12,6 +13,43 @@
 enum { DEVICE_LANES = 4 };
 /* Pixels that make a picture large enough for a thread more to work on it. */
 enum { THREAD_PIXELS = 1 << 18 };
+
+/* ---- what frames leave to the next; called with the mutex held */
+
+/* Frames around others are shared, and lie elsewhere each time. */
+static tamis_room *take_room(tamis_stream *s, tamis_stream_place *place)
+{
+    tamis_room *room = place->rooms;
+    if (!place->device || place->plain || s->plan->frames)
+        return NULL;
+    if (!room)
+        return tamis_priv_mem_zalloc(s->ctx, sizeof *room);
+    place->rooms = room->next;
+    room->next = NULL;
+    return room;
+}
+
+static void free_rooms(tamis_stream *s, tamis_stream_place *place)
+{
+    tamis_room *room;
+    while ((room = place->rooms)) {
+        place->rooms = room->next;
+        tamis_priv_room_clear(place->device, room);
+        tamis_priv_mem_free(s->ctx, room);
+    }
+}
+
+/* Where frames are large nothing is kept from then on. */
+static void leave_room(tamis_stream *s, tamis_stream_place *place, tamis_room *room)
+{
+    if (!room)
+        return;
+    room->next = place->rooms;
+    place->rooms = room;
+    place->plain |= room->full;
+    if (place->plain)
+        free_rooms(s, place);
+}
 
 /* ---- one frame */
 
@@ -62,6 +100,7 @@ static void run_frame_once(tamis_stream *s, tamis_stream_place *place, tamis_str
     const tamis_image *images[2 * TAMIS_MAX_FRAMES + 1];
     tamis_stream_result *r = &frame->result;
     tamis_window window;
+    tamis_room *room = alone ? NULL : take_room(s, place);
     look_around(s, frame, around);
     for (int i = 0; i <= 2 * s->plan->frames; i++)
         images[i] = around[i] ? &around[i]->result.src : NULL;
@@ -75,6 +114,7 @@ static void run_frame_once(tamis_stream *s, tamis_stream_place *place, tamis_str
                              .device = place->device,
                              .options = &options,
                              .window = alone ? NULL : &window,
+                             .room = room,
                              .crowded = !alone,
                              .silent = 1};
     r->text[0] = '\0';
@@ -88,6 +128,7 @@ static void run_frame_once(tamis_stream *s, tamis_stream_place *place, tamis_str
     if (r->status == TAMIS_ERR_CANCELED)
         snprintf(r->text, sizeof r->text, "canceled");
     pthread_mutex_lock(&s->mutex);
+    leave_room(s, place, room);
 }
 
 /* Gives back what runs there share; called with the mutex held, while none does run. */
@@ -109,10 +150,12 @@ static void run_frame(tamis_stream *s, tamis_stream_place *place, tamis_stream_f
     place->running--;
     if (frame->result.status == TAMIS_ERR_MEMORY && place->device) {
         place->starved++;
+        place->plain = 1;
         pthread_cond_broadcast(&s->ready);
         while (place->running > 0)
             pthread_cond_wait(&s->ready, &s->mutex);
         drop_shared(s, place);
+        free_rooms(s, place);
         place->running++;
         run_frame_once(s, place, frame, 1);
         place->running--;
@@ -198,6 +241,7 @@ tamis_status tamis_priv_stream_start(tamis_stream *s, int depth)
     for (int i = 0; i < places; i++, d = d ? d->next : NULL) {
         s->places[i].device = d;
         s->places[i].index = i;
+        s->places[i].plain = getenv("TAMIS_STREAM_PLAIN") != NULL; /* for measuring */
     }
     return start_lanes(s, lanes);
 }
@@ -210,4 +254,6 @@ void tamis_priv_stream_end(tamis_stream *s)
     pthread_mutex_unlock(&s->mutex);
     for (int i = 0; i < s->lane_count; i++)
         pthread_join(s->lanes[i].thread, NULL);
+    for (int i = 0; i < s->place_count; i++)
+        free_rooms(s, &s->places[i]);
 }

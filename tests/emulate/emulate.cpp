@@ -216,15 +216,13 @@ unsigned char *emulate_shared_bytes()
     return shared.data();
 }
 
-void emulate_launch(const void *kernel, dim3 grid, dim3 threads, size_t bytes, void *stream,
-                    const std::function<void()> &thread)
+void emulate_run(const emulate_work &work)
 {
-    if (!emulate_may_launch(kernel, grid, bytes, (cudaStream_t)stream))
-        return;
     std::lock_guard<std::mutex> lock(one_launch);
+    dim3 grid = work.grid, threads = work.block;
     blockDim = threads;
     gridDim = grid;
-    b.thread = &thread;
+    b.thread = &work.thread;
     b.count = (int)(threads.x * threads.y * threads.z);
     if (b.count < 1 || b.count > MAX_THREADS || grid.y > 65535 || grid.z > 65535 || !grid.x ||
         !grid.y || !grid.z)
@@ -238,7 +236,7 @@ void emulate_launch(const void *kernel, dim3 grid, dim3 threads, size_t bytes, v
         for (unsigned y = 0; y < grid.y; y++)
             for (unsigned x = 0; x < grid.x; x++) {
                 blockIdx = {x, y, z};
-                shared.assign(bytes, 0xcd); // as good as any other
+                shared.assign(work.shared, 0xcd); // as good as any other
                 shared.shrink_to_fit();
                 run_block();
             }

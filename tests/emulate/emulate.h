@@ -42,9 +42,56 @@ struct uint3 {
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 
-void emulate_launch(const void *kernel, dim3 grid, dim3 block, size_t shared, void *stream,
-                    const std::function<void()> &thread);
+/* A launch: its arguments are what they were when it was made. */
+struct emulate_work {
+    const void *kernel;
+    dim3 grid, block;
+    size_t shared;
+    std::function<void()> thread;
+};
+void emulate_run(const emulate_work &work);
+/* Whether the thread's device may do the work on the stream now. Of a stream that is captured it
+ * keeps the work, whose arguments are at args, and says no. */
+bool emulate_may_launch(void *stream, const emulate_work &work, const void *args, size_t size);
 unsigned char *emulate_shared_bytes();
+
+/* The arguments of a launch. No std::tuple: files have different types of the same name, whose
+ * functions the linker would take for each other outside of a file's own namespace. */
+namespace
+{
+template <typename... T> struct emulate_args {
+    template <typename K, typename... V> void call(K kernel, const V &...values) const
+    {
+        kernel(values...);
+    }
+};
+template <typename T, typename... Rest> struct emulate_args<T, Rest...> {
+    T first;
+    emulate_args<Rest...> rest;
+    template <typename K, typename... V> void call(K kernel, const V &...values) const
+    {
+        rest.call(kernel, values..., first);
+    }
+};
+} // namespace
+static inline emulate_args<> emulate_pack()
+{
+    return {};
+}
+template <typename T, typename... Rest>
+static inline emulate_args<T, Rest...> emulate_pack(T first, Rest... rest)
+{
+    return {first, emulate_pack(rest...)};
+}
+
+template <typename K, typename T>
+static inline void emulate_launch(dim3 grid, dim3 block, size_t shared, void *stream, K kernel,
+                                  T args)
+{
+    emulate_work work = {(const void *)kernel, grid, block, shared, [=] { args.call(kernel); }};
+    if (emulate_may_launch(stream, work, &args, sizeof args))
+        emulate_run(work);
+}
 
 /* ---- threads that wait for each other */
 
@@ -362,11 +409,17 @@ typedef enum cudaError {
     cudaErrorNoDevice = 100,
     cudaErrorNoKernelImageForDevice = 209,
     cudaErrorInvalidResourceHandle = 400,
-    cudaErrorLaunchFailure = 719
+    cudaErrorIllegalAddress = 700,
+    cudaErrorLaunchFailure = 719,
+    cudaErrorStreamCaptureUnsupported = 900,
+    cudaErrorStreamCaptureInvalidated = 901
 } cudaError_t;
 typedef struct emulate_stream *cudaStream_t;
 typedef struct emulate_event *cudaEvent_t;
 typedef struct emulate_pool *cudaMemPool_t;
+typedef struct emulate_graph *cudaGraph_t;
+typedef struct emulate_exec *cudaGraphExec_t;
+typedef struct emulate_node *cudaGraphNode_t;
 struct cudaDeviceProp {
     char name[256];
     int major, minor, multiProcessorCount;
@@ -386,16 +439,13 @@ struct cudaMemPoolProps {
 };
 enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold };
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocPortable = 1 };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
 enum cudaDeviceAttr {
     cudaDevAttrMaxPitch,
     cudaDevAttrMaxSharedMemoryPerBlockOptin,
     cudaDevAttrMultiProcessorCount
 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-
-/* Whether the thread's device may launch the kernel on the stream now, with so much shared memory.
- */
-bool emulate_may_launch(const void *kernel, dim3 grid, size_t shared, cudaStream_t stream);
 
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device);
@@ -419,6 +469,14 @@ cudaError_t cudaFreeAsync(void *p, cudaStream_t stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                 unsigned long long flags);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);

@@ -3,7 +3,10 @@
 // a stream of another device than the thread's, blocks with more shared memory than their kernel
 // was allowed, copies to and from memory that is another device's or nobody's or with longer rows
 // than there may be, more memory than there is. What comes from a device is only there when its
-// stream or an event was waited for.
+// stream or an event was waited for. Of a stream that is captured launches and fills are kept with
+// their arguments; allocating, copying and waiting spoil the capture, though CUDA would take some
+// of it. A graph is refused where an address that was some memory's when it was captured is
+// nobody's now, and where it runs already.
 //
 // Settings, from the environment, read anew at each call:
 //   TAMIS_EMULATE_DEVICES=n  so many devices; 0: none
@@ -12,6 +15,7 @@
 //   TAMIS_EMULATE_PITCH=n    at most so many bytes from row to row of a copy
 //   TAMIS_EMULATE_FAIL=i     launches on device i fail
 //   TAMIS_EMULATE_IDLE=1     launches do nothing, and what they would write is left undefined
+//   TAMIS_EMULATE_GRAPHS=n   captures fail as they begin (0) or end (1)
 #include <stdio.h>
 
 #include <map>
@@ -44,17 +48,38 @@ std::mutex mutex; // guards all of it
 std::map<const char *, allocation> allocations;
 std::map<std::pair<const void *, int>, size_t> shared_allowed; // to a kernel's blocks on a device
 std::set<cudaStream_t> streams;
+std::set<cudaGraphExec_t> execs;
 size_t in_use[MAX_DEVICES];
 int64_t uploaded; // bytes
+int64_t replayed; // graphs
 
 thread_local int current;
+thread_local emulate_graph *capturing; // what the thread captures, or null
 thread_local cudaError_t last_error;
 
 } // namespace
 
+// What was captured, and those of its arguments that were addresses in device memory.
+struct emulate_node {
+    std::function<void()> run;
+    std::vector<const char *> addresses;
+};
+
+struct emulate_graph {
+    int device;
+    bool spoiled;
+    std::vector<emulate_node> nodes;
+};
+
+struct emulate_exec {
+    emulate_graph graph;
+    bool running;
+};
+
 struct emulate_stream {
     int device;
     std::vector<arrival> arrivals;
+    emulate_graph *captured; // or null: it is not
 };
 
 struct emulate_event {
@@ -109,27 +134,59 @@ static int device_count()
     return (int)setting("TAMIS_EMULATE_DEVICES", 1);
 }
 
-bool emulate_may_launch(const void *kernel, dim3 grid, size_t shared, cudaStream_t stream)
+// What does not belong into a capture is refused, and spoils it.
+static bool spoils_capture()
+{
+    if (!capturing)
+        return false;
+    capturing->spoiled = true;
+    result(cudaErrorStreamCaptureUnsupported);
+    return true;
+}
+
+static int owner(const void *p, size_t size);
+
+// The mutex is held.
+static void capture(emulate_graph *graph, const emulate_work &work, const void *args, size_t size)
+{
+    emulate_node node = {[=] { emulate_run(work); }, {}};
+    for (size_t at = 0; at + sizeof(void *) <= size; at += sizeof(void *)) {
+        const char *word;
+        memcpy(&word, (const char *)args + at, sizeof word);
+        if (owner(word, 1) == graph->device)
+            node.addresses.push_back(word);
+    }
+    graph->nodes.push_back(std::move(node));
+}
+
+// The mutex is held.
+static cudaError_t may_launch(cudaStream_t stream)
+{
+    if (streams.count(stream) && stream->device != current)
+        return cudaErrorInvalidResourceHandle;
+    if (setting("TAMIS_EMULATE_FAIL", MAX_DEVICES) == (size_t)current)
+        return cudaErrorLaunchFailure;
+    return cudaSuccess;
+}
+
+static cudaError_t may_do(const emulate_work &work)
+{
+    auto allowed = shared_allowed.find({work.kernel, current});
+    if (work.shared > (allowed == shared_allowed.end() ? SHARED_PRESET : allowed->second))
+        return cudaErrorInvalidValue;
+    return work.grid.x ? cudaSuccess : cudaErrorInvalidConfiguration;
+}
+
+bool emulate_may_launch(void *handle, const emulate_work &work, const void *args, size_t size)
 {
     std::lock_guard<std::mutex> lock(mutex);
-    auto allowed = shared_allowed.find({kernel, current});
-    if (shared > (allowed == shared_allowed.end() ? SHARED_PRESET : allowed->second)) {
-        result(cudaErrorInvalidValue);
+    cudaStream_t stream = (cudaStream_t)handle;
+    if (result(may_do(work)) || result(may_launch(stream)) || getenv("TAMIS_EMULATE_IDLE"))
         return false;
-    }
-    if (!grid.x) {
-        result(cudaErrorInvalidConfiguration);
-        return false;
-    }
-    if (streams.count(stream) && stream->device != current) {
-        result(cudaErrorInvalidResourceHandle);
-        return false;
-    }
-    if (setting("TAMIS_EMULATE_FAIL", MAX_DEVICES) == (size_t)current) {
-        result(cudaErrorLaunchFailure);
-        return false;
-    }
-    return !getenv("TAMIS_EMULATE_IDLE");
+    emulate_graph *graph = behind(stream)->captured;
+    if (graph)
+        capture(graph, work, args, size);
+    return !graph;
 }
 
 // ---- devices and errors
@@ -232,9 +289,11 @@ cudaError_t cudaGetLastError()
 // What is not written is nothing sensible.
 static cudaError_t allocate(void **p, size_t size, int device)
 {
+    *p = nullptr;
+    if (spoils_capture())
+        return cudaErrorStreamCaptureUnsupported;
     std::lock_guard<std::mutex> lock(mutex);
     size_t limit = memory_size();
-    *p = nullptr;
     if (device != HOST && (size > limit || in_use[device] > limit - size))
         return result(cudaErrorMemoryAllocation);
     if (posix_memalign(p, 256, size ? size : 1))
@@ -248,6 +307,8 @@ static cudaError_t allocate(void **p, size_t size, int device)
 
 static cudaError_t release(void *p, bool host)
 {
+    if (spoils_capture())
+        return cudaErrorStreamCaptureUnsupported;
     std::lock_guard<std::mutex> lock(mutex);
     if (!p)
         return cudaSuccess;
@@ -341,7 +402,7 @@ cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
     std::lock_guard<std::mutex> lock(mutex);
-    *stream = new emulate_stream{current, {}};
+    *stream = new emulate_stream{current, {}, nullptr};
     streams.insert(*stream);
     return cudaSuccess;
 }
@@ -357,6 +418,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 cudaError_t cudaStreamSynchronize(cudaStream_t handle)
 {
     emulate_stream *stream = behind(handle);
+    if (spoils_capture())
+        return cudaErrorStreamCaptureUnsupported;
     std::lock_guard<std::mutex> lock(mutex); // several threads may wait for a default stream
     for (const arrival &a : stream->arrivals)
         for (size_t y = 0; y < a.height; y++)
@@ -379,6 +442,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
+    if (spoils_capture())
+        return cudaErrorStreamCaptureUnsupported;
     event->stream = stream;
     return cudaSuccess;
 }
@@ -393,6 +458,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 static cudaError_t copy(void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
                         size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream)
 {
+    if (spoils_capture())
+        return cudaErrorStreamCaptureUnsupported;
     const void *there = kind == cudaMemcpyHostToDevice ? dst : src;
     size_t pitch = kind == cudaMemcpyHostToDevice ? dst_pitch : src_pitch;
     {
@@ -429,20 +496,33 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t size, cudaMemcpyK
     return copy(dst, size, src, size, size, 1, kind, stream);
 }
 
-cudaError_t cudaMemsetAsync(void *p, int value, size_t size, cudaStream_t)
+// The stream does it now or, if it is captured, each time the graph is launched.
+static cudaError_t fill(void *p, size_t pitch, int value, size_t width, size_t height,
+                        cudaStream_t stream)
 {
-    memset(p, value, size);
+    auto rows = [=] {
+        for (size_t y = 0; y < height; y++)
+            memset((char *)p + y * pitch, value, width);
+    };
+    emulate_graph *graph = behind(stream)->captured;
+    if (graph)
+        graph->nodes.push_back({rows, {(const char *)p}});
+    else
+        rows();
     return cudaSuccess;
 }
 
+cudaError_t cudaMemsetAsync(void *p, int value, size_t size, cudaStream_t stream)
+{
+    return fill(p, size, value, size, 1, stream);
+}
+
 cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height,
-                              cudaStream_t)
+                              cudaStream_t stream)
 {
     if (pitch > pitch_limit() || width > pitch)
         return result(cudaErrorInvalidPitchValue);
-    for (size_t y = 0; y < height; y++)
-        memset((char *)p + y * pitch, value, width);
-    return cudaSuccess;
+    return fill(p, pitch, value, width, height, stream);
 }
 
 // For tests: bytes that come to a device's memory by its default stream, when that is waited for.
@@ -455,7 +535,115 @@ tamis_emulate_enqueue(int device, void *to, const void *bytes, size_t size)
         {(char *)to, size, size, 1, std::vector<char>(from, from + size)});
 }
 
-// For tests: what has gone to devices.
+// ---- graphs
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode)
+{
+    emulate_stream *stream = behind(handle);
+    if (stream->captured || capturing || setting("TAMIS_EMULATE_GRAPHS", 2) == 0)
+        return result(cudaErrorStreamCaptureUnsupported);
+    stream->captured = capturing = new emulate_graph{stream->device, false, {}};
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph)
+{
+    emulate_stream *stream = behind(handle);
+    *graph = nullptr;
+    if (!stream->captured || stream->captured != capturing)
+        return result(cudaErrorInvalidValue);
+    stream->captured = nullptr;
+    if (!capturing->spoiled && setting("TAMIS_EMULATE_GRAPHS", 2) != 1)
+        *graph = capturing;
+    else
+        delete capturing;
+    capturing = nullptr;
+    return result(*graph ? cudaSuccess : cudaErrorStreamCaptureInvalidated);
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *, size_t *count)
+{
+    *count = graph->nodes.size();
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
+{
+    std::lock_guard<std::mutex> lock(mutex);
+    *exec = new emulate_exec{*graph, false};
+    execs.insert(*exec);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    delete graph;
+    return cudaSuccess;
+}
+
+// The mutex is held.
+static cudaError_t may_replay(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    if (!execs.count(exec) || exec->running || behind(stream)->device != exec->graph.device ||
+        behind(stream)->captured)
+        return cudaErrorInvalidValue;
+    for (const emulate_node &node : exec->graph.nodes)
+        for (const char *address : node.addresses)
+            if (owner(address, 1) != exec->graph.device)
+                return cudaErrorIllegalAddress;
+    return may_launch(stream);
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    {
+        std::lock_guard<std::mutex> lock(mutex);
+        cudaError_t error = result(may_replay(exec, stream));
+        if (error)
+            return error;
+        exec->running = true;
+        replayed++;
+    }
+    for (const emulate_node &node : exec->graph.nodes)
+        if (!getenv("TAMIS_EMULATE_IDLE"))
+            node.run();
+    std::lock_guard<std::mutex> lock(mutex);
+    exec->running = false;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!execs.erase(exec) || exec->running)
+        return result(cudaErrorInvalidValue);
+    delete exec;
+    return cudaSuccess;
+}
+
+// For tests: graphs launched so far, and those that there are.
+extern "C" __attribute__((visibility("default"))) int64_t tamis_emulate_replayed(void)
+{
+    std::lock_guard<std::mutex> lock(mutex);
+    return replayed;
+}
+
+extern "C" __attribute__((visibility("default"))) int64_t tamis_emulate_graphs(void)
+{
+    std::lock_guard<std::mutex> lock(mutex);
+    return (int64_t)execs.size();
+}
+
+// For tests: bytes of all devices in use, and what has gone there.
+extern "C" __attribute__((visibility("default"))) int64_t tamis_emulate_in_use(void)
+{
+    std::lock_guard<std::mutex> lock(mutex);
+    int64_t sum = 0;
+    for (size_t bytes : in_use)
+        sum += (int64_t)bytes;
+    return sum;
+}
+
 extern "C" __attribute__((visibility("default"))) int64_t tamis_emulate_uploaded(void)
 {
     std::lock_guard<std::mutex> lock(mutex);
