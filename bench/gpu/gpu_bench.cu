@@ -8,147 +8,13 @@
  * cache (60 MB) holds neither. The floor's share is the time that the bytes of source and result
  * would take the device's own copy. A chain that has no kernel for the device is named and left
  * out. */
-#include <tamis/tamis.h>
-
-#include <memory>
-
-#include "common.h"
+#include "chains.h"
+#include "frames.h"
 
 using namespace bench;
 
 namespace
 {
-
-struct Bench {
-    tamis_ctx *ctx = nullptr;
-    cudaStream_t stream = nullptr;
-    Options options;
-    double copy = 0;                     /* bytes per second */
-    std::map<std::string, double> gpixs; /* of plain rows, for shares */
-};
-
-/* Why a row is left out. */
-struct Refused {
-    std::string why;
-};
-
-void require(const Bench &b, tamis_status status)
-{
-    char text[512];
-    if (status != TAMIS_OK)
-        throw Refused{tamis_ctx_last_message(b.ctx, text, sizeof text)};
-}
-
-/* ---- chains and their pictures */
-
-struct Graph {
-    tamis_graph *graph = nullptr;
-    Graph(const Bench &b, const std::string &text)
-    {
-        require(b, tamis_graph_parse(b.ctx, text.c_str(), &graph));
-    }
-    ~Graph()
-    {
-        tamis_graph_free(&graph);
-    }
-    Graph(const Graph &) = delete;
-};
-
-struct Plan {
-    tamis_plan *plan = nullptr;
-    tamis_format format; /* of the result */
-    int32_t w = 0, h = 0;
-    Plan(const Bench &b, const std::string &chain, tamis_format in, int w_in, int h_in,
-         const tamis_format *guide = nullptr)
-    {
-        Graph graph(b, chain);
-        tamis_plan_options options = {};
-        options.guide = guide;
-        require(b, tamis_plan_create(b.ctx, graph.graph, in, w_in, h_in, &options, &plan));
-        format = tamis_plan_format(plan);
-        tamis_plan_size(plan, &w, &h);
-    }
-    ~Plan()
-    {
-        tamis_plan_free(&plan);
-    }
-    Plan(const Plan &) = delete;
-};
-
-struct Image {
-    tamis_image image = {};
-    Image(const Bench &b, tamis_format format, int w, int h, bool filled)
-    {
-        require(b, tamis_image_create_on_device(b.ctx, 0, format, w, h, &image));
-        if (filled)
-            fill(image.data[0], (size_t)image.stride[0], w, h, (Type)format.type, format.channels);
-    }
-    ~Image()
-    {
-        tamis_image_unref(&image);
-    }
-    Image(const Image &) = delete;
-};
-
-typedef std::vector<std::unique_ptr<Image>> Images;
-
-Images make_images(const Bench &b, int count, tamis_format format, int w, int h, bool filled)
-{
-    Images images;
-    for (int i = 0; i < count; i++)
-        images.emplace_back(new Image(b, format, w, h, filled));
-    return images;
-}
-
-double bytes_of(tamis_format format, double w, double h)
-{
-    return w * h * format.channels * (double)tamis_type_size(format.type);
-}
-
-tamis_format format_of(const Row &row)
-{
-    return {(tamis_type)row.type, row.channels, TAMIS_PACKED, TAMIS_ALPHA_NONE};
-}
-
-/* ---- results */
-
-struct Result {
-    Times times;
-    double pixels = 0, bytes = 0; /* of one launch */
-    double target = 0;
-    std::string note;
-    double gpix() const
-    {
-        return pixels / times.median * 1e-6;
-    }
-};
-
-void report(Bench &b, Record &record, const Row &row, const Result &r)
-{
-    double share = r.bytes ? r.bytes / b.copy * 1e3 / r.times.median : 0;
-    char facts[512], goal[32] = "-", floor[16] = "-";
-    if (r.target)
-        snprintf(goal, sizeof goal, "%.4g %s", r.target, r.gpix() >= r.target ? "ok" : "NO");
-    if (r.bytes)
-        snprintf(floor, sizeof floor, "%.0f%%", 100 * share);
-    printf("%-34s %-4sx%d %5dx%-5d %10.4f ms %10.2f Gpix/s  floor %5s  target %-12s %s\n",
-           row.name.c_str(), type_names[row.type], row.channels, row.w, row.h, r.times.median,
-           r.gpix(), floor, goal, r.note.c_str());
-    fflush(stdout);
-    snprintf(facts, sizeof facts,
-             ", \"wanted\": %.6g, \"times\": {\"min\": %.6g, \"median\": %.6g, \"host\": %.6g}, "
-             "\"gpix\": %.6g, "
-             "\"floor_share\": %.4g",
-             r.target, r.times.min, r.times.median, r.times.host, r.gpix(), share);
-    record.row(row, ", \"chain\": " + quoted(row.chain.substr(0, 100)) + facts +
-                        ", \"note\": " + quoted(r.note));
-    b.gpixs[row.name] = r.gpix();
-}
-
-double seconds_of(const Bench &b)
-{
-    return b.options.quick ? 0.08 : 0.25;
-}
 
 /* ---- plain rows, and those with a second input or frames around */
 
@@ -168,17 +34,6 @@ Times time_plan(const Bench &b, const Plan &plan, const Images &src, const Image
     if (failed)
         require(b, TAMIS_ERR_DEVICE);
     return t;
-}
-
-Result finish(const Plan &plan, const Row &row, Times times, double more_bytes)
-{
-    Result r;
-    r.times = times;
-    r.pixels = (double)plan.w * plan.h;
-    r.bytes =
-        bytes_of(format_of(row), row.w, row.h) + bytes_of(plan.format, plan.w, plan.h) + more_bytes;
-    r.target = row.target;
-    return r;
 }
 
 Result time_chain(const Bench &b, const Row &row, const std::string &chain, tamis_format format)
@@ -344,139 +199,6 @@ Result time_batch(const Bench &b, const Row &row)
     return r;
 }
 
-/* ---- frames from host memory and back */
-
-/* Bytes per second of one direction, from pinned memory. */
-double transfer_rate(const Bench &b, const tamis_image &host, const Image &device, bool up)
-{
-    size_t size = (size_t)host.stride[0] * (size_t)host.h;
-    Times t = measure(b.stream, 0.05, [&] {
-        cudaMemcpyAsync(up ? device.image.data[0] : host.data[0],
-                        up ? host.data[0] : device.image.data[0], size, cudaMemcpyDefault,
-                        b.stream);
-    });
-    return (double)size / t.median * 1e3;
-}
-
-/* Bytes per second of each direction with both at work. */
-double transfer_rate_both(const tamis_image &host, const tamis_image &host2, const Image &device,
-                          const Image &device2)
-{
-    enum { COPIES = 40 };
-    size_t size = (size_t)host.stride[0] * (size_t)host.h;
-    cudaStream_t streams[2];
-    for (cudaStream_t &s : streams)
-        must(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "stream");
-    auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < COPIES; i++) {
-        cudaMemcpyAsync(device.image.data[0], host.data[0], size, cudaMemcpyDefault, streams[0]);
-        cudaMemcpyAsync(host2.data[0], device2.image.data[0], size, cudaMemcpyDefault, streams[1]);
-    }
-    for (cudaStream_t s : streams) {
-        must(cudaStreamSynchronize(s), "copies");
-        cudaStreamDestroy(s);
-    }
-    std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    return (double)size * COPIES / spent.count();
-}
-
-typedef tamis_status (*Create)(tamis_ctx *, tamis_format, int32_t, int32_t, tamis_image *);
-
-struct HostPair {
-    tamis_image src = {}, dst = {};
-    HostPair(const Bench &b, const Row &row, const Plan &plan, Create create)
-    {
-        require(b, create(b.ctx, format_of(row), row.w, row.h, &src));
-        require(b, create(b.ctx, plan.format, plan.w, plan.h, &dst));
-        for (int y = 0; y < row.h; y++)
-            memcpy(tamis_image_row(&src, 0, y),
-                   tile(row.type, row.channels).data() + 977 * (y % 900), (size_t)row.w);
-        for (int y = 0; y < plan.h; y++) /* so that its pages are there */
-            memset(tamis_image_row(&dst, 0, y), 1, (size_t)plan.w);
-    }
-    ~HostPair()
-    {
-        tamis_image_unref(&src);
-        tamis_image_unref(&dst);
-    }
-    HostPair(const HostPair &) = delete;
-};
-
-typedef std::vector<std::unique_ptr<HostPair>> HostPairs;
-
-void take(const Bench &b, tamis_stream *stream)
-{
-    tamis_stream_result result;
-    require(b, tamis_stream_wait(stream, -1, &result));
-    require(b, result.status);
-}
-
-/* Milliseconds for a frame, of so many through a stream. */
-double time_frames_once(const Bench &b, tamis_stream *stream, const HostPairs &pairs, int frames)
-{
-    size_t count = pairs.size();
-    auto start = std::chrono::steady_clock::now();
-    for (size_t i = 0; i < (size_t)frames; i++) {
-        if (i >= count)
-            take(b, stream);
-        const HostPair &p = *pairs[i % count];
-        require(b, tamis_stream_submit(stream, &p.src, &p.dst, nullptr, 0));
-    }
-    for (size_t i = 0; i < std::min(count, (size_t)frames); i++)
-        take(b, stream);
-    std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
-    return spent.count() / frames;
-}
-
-struct Stream {
-    tamis_stream *stream = nullptr;
-    Stream(const Bench &b, const Plan &plan)
-    {
-        require(b, tamis_stream_create(plan.plan, nullptr, &stream));
-    }
-    ~Stream()
-    {
-        tamis_stream_free(&stream);
-    }
-    Stream(const Stream &) = delete;
-};
-
-Times time_frames_through(const Bench &b, const Row &row, const Plan &plan, Create create)
-{
-    HostPairs pairs; /* which outlive the stream */
-    Stream stream(b, plan);
-    std::vector<double> ms;
-    for (int i = 0; i < tamis_stream_depth(stream.stream) + 2; i++)
-        pairs.emplace_back(new HostPair(b, row, plan, create));
-    time_frames_once(b, stream.stream, pairs, 50);
-    for (int round = 0; round < 5; round++)
-        ms.push_back(time_frames_once(b, stream.stream, pairs, 300));
-    return times_of(ms);
-}
-
-Result time_stream(const Bench &b, const Row &row)
-{
-    Plan plan(b, row.chain, format_of(row), row.w, row.h);
-    Image device(b, format_of(row), row.w, row.h, false);
-    Image device2(b, format_of(row), row.w, row.h, false);
-    HostPair pair(b, row, plan, tamis_image_create_pinned);
-    double up = transfer_rate(b, pair.src, device, true);
-    double down = transfer_rate(b, pair.src, device, false);
-    double both = transfer_rate_both(pair.src, pair.dst, device, device2);
-    Result r = finish(plan, row, time_frames_through(b, row, plan, tamis_image_create_pinned), 0);
-    Times ordinary = time_frames_through(b, row, plan, tamis_image_create);
-    r.bytes = 0; /* they go another way than the floor's */
-    r.target = row.share * std::min(up, down) / bytes_of(format_of(row), 1, 1) * 1e-9;
-    char note[160];
-    snprintf(
-        note, sizeof note,
-        "tamis_stream; up %.1f, down %.1f, both at once %.1f GB/s; from ordinary memory %.4f ms; "
-        "target: 85 %% of the slower",
-        up * 1e-9, down * 1e-9, both * 1e-9, ordinary.median);
-    r.note = note;
-    return r;
-}
-
 /* ---- all rows */
 
 Result time_row(const Bench &b, const Row &row)
@@ -492,6 +214,8 @@ Result time_row(const Bench &b, const Row &row)
         return time_batch(b, row);
     case Kind::Stream:
         return time_stream(b, row);
+    case Kind::Repeat:
+        return time_repeats(b, row);
     case Kind::Frames:
         return time_frames(b, row);
     case Kind::Guided:

@@ -20,6 +20,7 @@ enum class Kind {
     Chain,  /* a chain, and its filters one by one */
     Batch,  /* BATCH images in one call, captured into a graph */
     Stream, /* frames in host memory, through a tamis_stream */
+    Repeat, /* frames through a tamis_stream, replayed and launched anew */
     Frames, /* a temporal filter with one frame each way */
     Guided  /* a filter with a map as its second input */
 };
@@ -180,6 +181,13 @@ inline void add_uses(Rows &r)
               "gaussian=ksize=" + std::to_string(k), 0, k == 5);
         r.sized(1024, 1024).kind = Kind::Graph;
     }
+    static const char *const repeats[][2] = {{"gaussian 5 ", "gaussian=ksize=5"},
+                                             {"chain of 4 ", of_4}};
+    for (const auto &repeat : repeats)
+        for (bool large : {false, true}) {
+            r.add(repeat[0] + std::string(large ? "4K" : "1024") + ", stream", repeat[1], 0);
+            r.sized(large ? UHD_W : 1024, large ? UHD_H : 1024).kind = Kind::Repeat;
+        }
     static const char *const batches[][2] = {{"gaussian 5", "gaussian=sigma=1.1:ksize=5"},
                                              {"median 3", "median=ksize=3"},
                                              {"sobel u8", "sobel=type=u8"}};
