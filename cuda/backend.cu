@@ -263,14 +263,25 @@ static tamis_status backend_wait(tamis_gpu *gpu, void *stream, tamis_gpu_fault *
 
 /* ---- memory */
 
+static cudaError_t try_alloc(tamis_gpu *gpu, void *stream, size_t size, void **out)
+{
+    if (stream)
+        return cudaMallocFromPoolAsync(out, size, gpu->pool, (cudaStream_t)stream);
+    return cudaMalloc(out, size);
+}
+
+/* Where memory is short, what the pool keeps and nobody uses is given back first: it may be in
+ * pieces of other sizes, and memory without a stream does not come from there. */
 static tamis_status backend_alloc(tamis_gpu *gpu, void *stream, size_t size, void **out,
                                   tamis_gpu_fault *fault)
 {
-    cudaError_t error = cudaSetDevice(gpu->index);
-    if (error == cudaSuccess && stream)
-        error = cudaMallocFromPoolAsync(out, size, gpu->pool, (cudaStream_t)stream);
-    else if (error == cudaSuccess)
-        error = cudaMalloc(out, size);
+    CHECK(cudaSetDevice(gpu->index), "device");
+    cudaError_t error = try_alloc(gpu, stream, size, out);
+    if (error == cudaErrorMemoryAllocation) {
+        cudaGetLastError();
+        cudaMemPoolTrimTo(gpu->pool, 0);
+        error = try_alloc(gpu, stream, size, out);
+    }
     if (error == cudaSuccess)
         return TAMIS_OK;
     char what[64];

@@ -518,10 +518,6 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
 {
     const canny_coef *k = (const canny_coef *)node->coef;
     layout l = layout_of_work(w, node);
-    if ((int64_t)l.tiles.across * l.tiles.down >= (1ll << 32) / TILE_NODES - 1) {
-        snprintf(fault->text, sizeof fault->text, "canny: the picture has too many pixels");
-        return TAMIS_ERR_LIMIT;
-    }
     tamis_status status = TAMIS_OK;
     if (k->smooth_radius) {
         for (int p = 0; p < w->written && status == TAMIS_OK; p++)
@@ -560,9 +556,19 @@ static tamis_status finish(const tamis_gpu_work *w, const tamis_node *node, cons
     return tamis_cuda_launched("canny edges", fault);
 }
 
+/* Nodes are numbered in 32 bits. */
+static const long long MOST_TILES = (1ll << 32) / TILE_NODES - 2;
+
 static tamis_status prepare(tamis_gpu_prep *prep)
 {
     const canny_coef *k = (const canny_coef *)prep->node->coef;
+    const tamis_node *n = prep->node;
+    if (tamis_tiles(n->w, 32) * tamis_tiles(n->h, 32) > MOST_TILES) {
+        snprintf(prep->fault->text, sizeof prep->fault->text,
+                 "a picture of %dx%d has more than %lld tiles of 32x32 pixels", n->w, n->h,
+                 MOST_TILES);
+        return TAMIS_ERR_UNSUPPORTED;
+    }
     canny_state *s = (canny_state *)prep->alloc(prep, sizeof *s);
     prep->state = s;
     if (!s)

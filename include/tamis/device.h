@@ -9,6 +9,10 @@
  * capability: "cuda:all" leaves out those that are unlike the first, and says so in the log (INFO);
  * a list with unlike ones is refused (UNSUPPORTED).
  *
+ * A context keeps device memory that runs have used for the next ones, until it is freed or memory
+ * becomes short for the context itself; then what is idle goes back to the driver, and the
+ * allocation is tried again. Other contexts and programs do not get it before.
+ *
  * Where a device's memory is short a picture in host memory goes there in bands, with the same
  * bits. Chains with a filter that needs its whole result at once (Canny) do not gain by bands: they
  * fail with MEMORY, and where all of the device's memory would not do, when the plan is made; with

@@ -25,6 +25,8 @@
 
 #include "emulate.h"
 
+struct emulate_pool;
+
 namespace
 {
 
@@ -41,7 +43,8 @@ struct arrival {
 
 struct allocation {
     size_t size;
-    int device; // or HOST: pinned
+    int device;         // or HOST: pinned
+    emulate_pool *pool; // or null
 };
 
 std::mutex mutex; // guards all of it
@@ -49,9 +52,9 @@ std::map<const char *, allocation> allocations;
 std::map<std::pair<const void *, int>, size_t> shared_allowed; // to a kernel's blocks on a device
 std::set<cudaStream_t> streams;
 std::set<cudaGraphExec_t> execs;
-size_t in_use[MAX_DEVICES];
-int64_t uploaded; // bytes
-int64_t replayed; // graphs
+size_t in_use[MAX_DEVICES], idle[MAX_DEVICES]; // idle: in pools
+int64_t uploaded;                              // bytes
+int64_t replayed;                              // graphs
 
 thread_local int current;
 thread_local emulate_graph *capturing; // what the thread captures, or null
@@ -102,8 +105,10 @@ static emulate_stream *behind(cudaStream_t stream)
     return (uintptr_t)stream <= 2 ? &defaults.of[current] : stream;
 }
 
+// Memory that was freed to a pool stays there, block by block, until it is trimmed.
 struct emulate_pool {
     int device;
+    std::multiset<size_t> idle;
 };
 
 static cudaError_t result(cudaError_t error)
@@ -257,7 +262,8 @@ cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
 {
     std::lock_guard<std::mutex> lock(mutex);
     *total = memory_size();
-    *free = *total > in_use[current] ? *total - in_use[current] : 0;
+    size_t taken = in_use[current] + idle[current];
+    *free = *total > taken ? *total - taken : 0;
     return cudaSuccess;
 }
 
@@ -287,21 +293,28 @@ cudaError_t cudaGetLastError()
 // ---- memory
 
 // What is not written is nothing sensible.
-static cudaError_t allocate(void **p, size_t size, int device)
+static cudaError_t allocate(void **p, size_t size, int device, emulate_pool *pool = nullptr)
 {
     *p = nullptr;
     if (spoils_capture())
         return cudaErrorStreamCaptureUnsupported;
     std::lock_guard<std::mutex> lock(mutex);
     size_t limit = memory_size();
-    if (device != HOST && (size > limit || in_use[device] > limit - size))
+    if (pool) { // a block that serves is used again
+        auto block = pool->idle.lower_bound(size);
+        if (block != pool->idle.end()) {
+            idle[device] -= *block;
+            pool->idle.erase(block);
+        }
+    }
+    if (device != HOST && (size > limit || in_use[device] + idle[device] > limit - size))
         return result(cudaErrorMemoryAllocation);
     if (posix_memalign(p, 256, size ? size : 1))
         return result(cudaErrorMemoryAllocation);
     memset(*p, 0xa5, size);
     if (device != HOST)
         in_use[device] += size;
-    allocations[(const char *)*p] = {size, device};
+    allocations[(const char *)*p] = {size, device, pool};
     return cudaSuccess;
 }
 
@@ -317,6 +330,10 @@ static cudaError_t release(void *p, bool host)
         return result(cudaErrorInvalidValue);
     if (!host)
         in_use[found->second.device] -= found->second.size;
+    if (found->second.pool) {
+        found->second.pool->idle.insert(found->second.size);
+        idle[found->second.device] += found->second.size;
+    }
     allocations.erase(found);
     free(p);
     return cudaSuccess;
@@ -365,12 +382,22 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *props)
 {
-    *pool = new emulate_pool{props->location.id};
+    *pool = new emulate_pool{props->location.id, {}};
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t)
+{
+    std::lock_guard<std::mutex> lock(mutex);
+    for (size_t size : pool->idle)
+        idle[pool->device] -= size;
+    pool->idle.clear();
     return cudaSuccess;
 }
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
+    cudaMemPoolTrimTo(pool, 0);
     delete pool;
     return cudaSuccess;
 }
@@ -384,7 +411,7 @@ cudaError_t cudaMallocFromPoolAsync(void **p, size_t size, cudaMemPool_t pool, c
 {
     if (behind(stream)->device != pool->device)
         return result(cudaErrorInvalidValue);
-    return allocate(p, size, pool->device);
+    return allocate(p, size, pool->device, pool);
 }
 
 cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)

@@ -294,6 +294,35 @@ static void test_default_stream(void **state)
     test_picture_free(&out);
 }
 
+/* What runs have left in the pool is there for images, and goes with its context. */
+static void test_pool(void **state)
+{
+    tamis_device_info info;
+    tamis_image image;
+    test_picture src, dst;
+    (void)state;
+    setenv("TAMIS_EMULATE_BYTES", "400000", 1);
+    test_picture_make(&src, rgba, 120, 90, TEST_ROWS_TIGHT);
+    test_picture_make(&dst, rgba, 120, 90, TEST_ROWS_TIGHT);
+    tamis_ctx *ctx = cuda();
+    tamis_plan *plan = plan_of(ctx, "", rgba, 120, 90);
+    assert_int_equal(tamis_plan_run(plan, &src.image, &dst.image, NULL), TAMIS_OK);
+    assert_int_equal(tamis_device_describe(ctx, 0, &info), TAMIS_OK);
+    assert_true(info.free < 350000); /* it is kept */
+    assert_int_equal(tamis_image_create_on_device(ctx, 0, rgba, 256, 360, &image), TAMIS_OK);
+    tamis_image_unref(&image);
+    assert_int_equal(tamis_plan_run(plan, &src.image, &dst.image, NULL), TAMIS_OK);
+    tamis_plan_free(&plan);
+    tamis_ctx_free(&ctx);
+    ctx = cuda();
+    assert_int_equal(tamis_device_describe(ctx, 0, &info), TAMIS_OK);
+    assert_int_equal(info.free, 400000);
+    tamis_ctx_free(&ctx);
+    unsetenv("TAMIS_EMULATE_BYTES");
+    test_picture_free(&src);
+    test_picture_free(&dst);
+}
+
 /* There and back, of all layouts, from bottom up as well. */
 static void test_transfer(void **state)
 {
@@ -479,7 +508,7 @@ int main(void)
         cmocka_unit_test(test_bands),           cmocka_unit_test(test_there),
         cmocka_unit_test(test_transfer),        cmocka_unit_test(test_rearrange),
         cmocka_unit_test(test_cancel_and_copy), cmocka_unit_test(test_default_stream),
-        cmocka_unit_test(test_long_rows),
+        cmocka_unit_test(test_long_rows),       cmocka_unit_test(test_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -256,6 +256,11 @@ static void test_whole_or_nothing(void **state)
     assert_int_equal(tamis_graph_parse(ctx, "canny", &graph), TAMIS_OK);
     assert_int_equal(tamis_plan_create(ctx, graph, rgba, 1200, 900, NULL, &plan), TAMIS_ERR_MEMORY);
     assert_non_null(strstr(log_text, "plan: the chain needs its whole picture at once"));
+    /* More than its numbers reach. */
+    assert_int_equal(
+        tamis_plan_create(ctx, graph, test_format(TAMIS_U8, 1), 300000, 300000, NULL, &plan),
+        TAMIS_ERR_UNSUPPORTED);
+    assert_non_null(strstr(log_text, "canny: cuda:0: a picture of 300000x300000 has more than"));
     tamis_graph_free(&graph);
     tamis_ctx_free(&ctx);
     unsetenv("TAMIS_EMULATE_BYTES");
