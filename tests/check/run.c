@@ -433,7 +433,8 @@ static void check_wide(job *j, int cpu, const tamis_kernel *row)
         abort();
     *sample = *j->sample;
     sample->w = 2500 + test_rng_below(&j->rng, 2000);
-    sample->h = 1 + test_rng_below(&j->rng, 24);
+    /* In low ones what is read beyond the part is beyond its memory, which sanitizers see. */
+    sample->h = 1 + test_rng_below(&j->rng, test_rng_below(&j->rng, 2) ? 4 : 24);
     if (sample->has_guide && !sample->filter->needs_guide) {
         sample->guide_w = sample->w;
         sample->guide_h = sample->h;
