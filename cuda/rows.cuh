@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filters of small windows on bytes: a warp goes down a tile of the image, each lane with eight
- * samples of every row, and the rows that come next are on their way meanwhile, as words. Tiles are
- * as wide as the image, and warps take their lanes from one after the other, so that narrow images
- * leave none idle. What a filter does with the rows is an Op:
+/* Filters of small windows on bytes: a warp goes down a strip of the image, each lane with eight
+ * samples of every row, and the rows that come next are on their way meanwhile, as words. What a
+ * filter does with them is an Op:
  *
  *     R       rows above and below a result that it looks at
  *     STEP    samples of a pixel, which are all filtered
@@ -23,22 +22,16 @@
 #include "async.cuh"
 #include "kernel.cuh"
 
-enum {
-    TAMIS_ROWS_V = 8,
-    TAMIS_ROWS_LANES = 30, /* of a warp that make results */
-    TAMIS_ROWS_INNER = TAMIS_ROWS_LANES * TAMIS_ROWS_V,
-    TAMIS_ROWS_BATCH = 4
-};
+enum { TAMIS_ROWS_V = 8, TAMIS_ROWS_INNER = 30 * TAMIS_ROWS_V, TAMIS_ROWS_BATCH = 4 };
 
 template <typename Op> struct tamis_rows_args {
     tamis_inputs<uint8_t> in;
     tamis_output out;
     typename Op::params params;
     int shift_x, shift_y; /* samples, rows */
-    int first;            /* first sample of the first lane's results, a multiple of V */
-    int height;           /* rows of a tile, not more than the part has */
-    int tiles;            /* of which the last may share rows with the one above */
-    unsigned period;      /* lanes of a tile, of which the first and the last only lend */
+    int first;            /* first sample of the first strip's results, a multiple of V */
+    int height;           /* rows that a warp makes */
+    unsigned strips;      /* in a row */
 };
 
 /* Eight samples of the result. */
@@ -426,37 +419,15 @@ tamis_rows_slow(const tamis_rows_args<Op> &a, const tamis_rows_edges<Op::STEP> &
 static __device__ __forceinline__ unsigned tamis_ends_first(unsigned block, unsigned strips,
                                                             unsigned blocks)
 {
-    if (block < strips || blocks < 2 * strips)
+    if (block < strips)
         return block;
     return block < 2 * strips ? blocks - 2 * strips + block : block - strips;
 }
 
-static __host__ __device__ __forceinline__ int tamis_rows_up(int rows, int group)
+static __device__ __forceinline__ int tamis_rows_up(int rows, int group)
 {
     return (rows + group - 1) / group * group;
 }
-
-/* Which of a tile's lanes this one is, -1: the first, which lends, and the tile. */
-struct tamis_rows_spot {
-    int column, tile;
-    bool lends;
-
-    template <typename Op>
-    __device__ __forceinline__ explicit tamis_rows_spot(const tamis_rows_args<Op> &a)
-    {
-        unsigned strips = (a.period + TAMIS_ROWS_LANES - 1) / TAMIS_ROWS_LANES;
-        unsigned block = tamis_ends_first(blockIdx.x, strips, gridDim.x);
-        uint64_t lane = (uint64_t)block * TAMIS_ROWS_LANES; /* that makes the first results */
-        unsigned whole = lane >> 32 ? (unsigned)(lane / a.period) : (unsigned)lane / a.period;
-        unsigned at = (unsigned)(lane - (uint64_t)whole * a.period) + a.period - 1 + threadIdx.x;
-        tile = (int)whole - 1;
-        for (; at >= a.period; at -= a.period)
-            tile++;
-        column = (int)at - 1;
-        lends = threadIdx.x == 0 || threadIdx.x == 31 || tile < 0 || tile >= a.tiles;
-        tile = min(max(tile, 0), a.tiles - 1);
-    }
-};
 
 /* A block is one warp, so that none waits for another, and the compiler sees that its lanes stay
  * together. */
@@ -467,13 +438,16 @@ __global__ void __launch_bounds__(32, TAMIS_ROWS_BLOCKS(Op::BLOCKS))
     typedef typename Op::result T;
     __shared__ uint2 ring[32 * Op::AHEAD * Op::GROUP];
     const tamis_input<uint8_t> &in = a.in.plane[blockIdx.y];
-    tamis_rows_spot spot(a);
-    int x = a.first + spot.column * TAMIS_ROWS_V;
-    int y = a.out.y + min(spot.tile * a.height, a.out.h - a.height);
+    unsigned block = tamis_ends_first(blockIdx.x, a.strips, gridDim.x);
+    int tile = (int)(block / a.strips), strip = (int)(block - tile * a.strips);
+    int x = a.first + strip * TAMIS_ROWS_INNER + ((int)threadIdx.x - 1) * TAMIS_ROWS_V;
+    int y = a.out.y + tile * a.height;
     int begin = a.out.x * Op::STEP - x, end = (a.out.x + a.out.w) * Op::STEP - x;
+    bool lends = threadIdx.x == 0 || threadIdx.x == 31;
     tamis_rows_place<T> place = {tamis_row<char>(a.out, blockIdx.y, y) + x * (int64_t)sizeof(T),
                                  a.out.stride[blockIdx.y], max(begin, 0),
-                                 spot.lends ? 0 : min(end, (int)TAMIS_ROWS_V), a.height};
+                                 lends ? 0 : min(end, (int)TAMIS_ROWS_V),
+                                 min(a.height, a.out.y + a.out.h - y)};
     /* Under the eight results of this lane, and the first row above them. */
     int i = x + a.shift_x, top = y + a.shift_y - Op::R;
     int bottom = top + 2 * Op::R + tamis_rows_up(place.rows, Op::GROUP) - 1;
@@ -506,15 +480,13 @@ template <typename Op> static bool tamis_rows_fit(const tamis_gpu_work *w)
            w->shift_x * Op::STEP % TAMIS_ROWS_V == 0;
 }
 
-/* Enough warps for any device, rows enough for those above the first to cost little, and tiles
- * that are alike. */
+/* Enough warps for any device, and rows enough for those above the first to cost little. */
 template <typename Op> static int tamis_rows_height(int64_t strips, int32_t h)
 {
     int rows = Op::R < 4 ? 32 : 64;
     while (rows > 8 && rows > 2 * Op::R && strips * tamis_tiles(h, rows) < 2000)
         rows /= 2;
-    int alike = tamis_rows_up((int)tamis_tiles(h, tamis_tiles(h, rows)), Op::GROUP);
-    return alike < h ? alike : h;
+    return rows;
 }
 
 template <typename Op>
@@ -529,13 +501,11 @@ static tamis_status tamis_rows_launch(const char *name, const tamis_gpu_work *w,
     a.shift_y = w->shift_y;
     a.first = w->part.x * Op::STEP / TAMIS_ROWS_V * TAMIS_ROWS_V;
     int64_t width = (int64_t)(w->part.x + w->part.w) * Op::STEP - a.first;
-    a.period = (unsigned)tamis_tiles(width, TAMIS_ROWS_V) + 2;
-    int64_t strips = tamis_tiles(a.period, TAMIS_ROWS_LANES);
-    a.height = tamis_rows_height<Op>(strips * w->planes * w->count, w->part.h);
-    a.tiles = (int)tamis_tiles(w->part.h, a.height);
-    int64_t lanes = (int64_t)a.period * a.tiles;
-    TAMIS_LAUNCH(tamis_rows<Op>, tamis_grid(w, tamis_tiles(lanes, TAMIS_ROWS_LANES), 1, w->planes),
-                 32, 0, w->stream, a);
+    a.strips = (unsigned)tamis_tiles(width, TAMIS_ROWS_INNER);
+    a.height = tamis_rows_height<Op>((int64_t)a.strips * w->planes * w->count, w->part.h);
+    TAMIS_LAUNCH(tamis_rows<Op>,
+                 tamis_grid(w, a.strips, tamis_tiles(w->part.h, a.height), w->planes), 32, 0,
+                 w->stream, a);
     return tamis_cuda_launched(name, fault);
 }
 
