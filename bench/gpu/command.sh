@@ -87,6 +87,7 @@ batch() { # name, pictures, size, chain
     for ((i = 1; i < $2; i++)); do ln "$work/in/00000.pgm" "$work/in/$(printf %05d $i).pgm"; done
     for device in cpu cuda; do
         rm -rf "$work/out"
+        mkdir "$work/out"
         start=$EPOCHREALTIME
         "$tamis" run "$4" "$work/in" -o "$work/out/" --device $device -q || line="$line FAILED"
         line="$line, $device $(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.2f", b - a }') s"
