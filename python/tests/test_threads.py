@@ -70,7 +70,7 @@ def test_the_lock_is_free_while_filters_run():
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="there is one CPU")
 def test_callers_with_one_thread_do_not_wait_for_each_other():
     from tamis import _runtime
-    chain, a = tamis.Pipeline("nlmeans=search=9", threads=1), picture((500, 500), "uint8")
+    chain, a = tamis.Pipeline("nlmeans=search=15", threads=1), picture((500, 500), "uint8")
     want, results = chain(a), []
 
     def both_at_work():
@@ -80,11 +80,12 @@ def test_callers_with_one_thread_do_not_wait_for_each_other():
         for t in threads:
             t.start()
         while any(t.is_alive() for t in threads):
-            plans = [p for where, p in list(_runtime._plans.items()) if where[0] == chain.text]
-            found = found or [p.running for p in plans] == [1, 1]
+            running = [p.running for where, p in list(_runtime._plans.items())
+                       if where[0] == chain.text]
+            found = found or sorted(running)[-2:] == [1, 1]  # more may be idle
             time.sleep(0.001)
         return found
-    assert any(both_at_work() for _ in range(9))  # by chance both may take the same plan
+    assert any(both_at_work() for _ in range(30))  # by chance both may take the same plan
     assert all(same(r, want) for r in results)
 
 
