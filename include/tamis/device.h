@@ -23,6 +23,9 @@
  * default stream (the legacy one) before the call, or before the frame was submitted. Work on other
  * streams that images depend on must be done by then.
  *
+ * A call may leave the device that it used current in the calling thread (cudaSetDevice): threads
+ * that use several devices by themselves set theirs again.
+ *
  * To wrap device memory of your own, fill in a tamis_image as for host memory and set its field
  * device to 1 + the device's number. */
 #ifndef TAMIS_DEVICE_H
