@@ -7,6 +7,7 @@ import os
 import threading
 
 from . import _core
+from ._recent import recall
 
 _lock = threading.Lock()
 _contexts = {}  # (device, threads) -> Context
@@ -64,27 +65,17 @@ def plan(chain, device, threads, key, guide=None, whole_bytes=0):
     if threads is None:
         threads = _default_threads
     where = (chain, device, threads, key, guide, whole_bytes)
-    found = _known(where)
+    found = recall(_plans, where)
     if found is None:
         return _make(where)
     return _other(where, found) if found.full else found
-
-
-def _known(where):
-    found = _plans.get(where)
-    if found is not None:
-        try:
-            _plans.move_to_end(where)
-        except KeyError:  # another thread dropped it
-            pass
-    return found
 
 
 def _other(where, found):
     """Another plan of that kind, so that callers with threads of their own need not wait for each
     other where there are CPUs for them; or the one that fewest wait for."""
     for i in range(1, _cpus // context(where[1], where[2]).threads):
-        other = _known(where + (i,))
+        other = recall(_plans, where + (i,))
         if other is None:
             return _make(where, i)
         if not other.full:

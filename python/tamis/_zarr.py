@@ -15,21 +15,12 @@ from typing import Any, Optional
 import numpy
 
 from . import _arrays, _pool
+from ._recent import recall
 
 
 # Decoded chunks that stay, since tasks of neighbors need a part of them. As many bytes at most.
 RECENT_BYTES = 64 << 20
 _recent = collections.OrderedDict()  # file and its state -> chunk, oldest use first
-
-
-def _recall(key):
-    found = _recent.get(key)
-    if found is not None:
-        try:
-            _recent.move_to_end(key)
-        except KeyError:  # another thread dropped it
-            pass
-    return found
 
 
 def _remember(key, chunk):
@@ -137,7 +128,7 @@ class Plain:
         """A chunk of what is compressed."""
         state = os.fstat(file)
         key = (path, state.st_ino, state.st_mtime_ns, state.st_size)
-        found = _recall(key)
+        found = recall(_recent, key)
         if found is not None:
             return found
         packed = _pool.empty((state.st_size,), "uint8")

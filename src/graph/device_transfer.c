@@ -5,6 +5,43 @@
 #include "core/devices.h"
 #include "graph/device_session.h"
 
+/* What is to be done with two images on a device's stream. */
+struct job {
+    const tamis_image *src, *dst;
+    int shift;
+    void *pool;
+};
+typedef tamis_status job_function(const struct job *job, const tamis_backend *backend,
+                                  tamis_gpu *gpu, void *stream, tamis_gpu_fault *fault);
+
+/* After what was enqueued on the default stream, as whoever filled src may know no other. Returns
+ * when it is done. */
+static tamis_status run_on(tamis_ctx *ctx, int index, const char *what, job_function *run,
+                           const struct job *job)
+{
+    tamis_gpu_fault fault = {""};
+    tamis_gpu *gpu = NULL;
+    void *stream = NULL;
+    TAMIS_TRY(tamis_priv_devices_open(ctx, index, &gpu));
+    const tamis_backend *backend = tamis_priv_devices_backend(ctx);
+    tamis_status status = backend->enter(gpu, &fault);
+    if (status == TAMIS_OK)
+        status = backend->wait(gpu, NULL, &fault);
+    if (status == TAMIS_OK)
+        status = backend->stream_get(gpu, &stream, &fault);
+    if (status == TAMIS_OK) {
+        status = run(job, backend, gpu, stream, &fault);
+        tamis_status waited = backend->wait(gpu, stream, &fault);
+        status = status == TAMIS_OK ? waited : status;
+        backend->stream_put(gpu, stream);
+    }
+    if (status != TAMIS_OK)
+        return tamis_priv_fail(ctx, status, "cuda:%d: %s: %s", index, what, fault.text);
+    return TAMIS_OK;
+}
+
+/* ---- to a device and back */
+
 static tamis_status check(tamis_ctx *ctx, const tamis_image *src, const tamis_image *dst)
 {
     TAMIS_TRY(tamis_image_check(ctx, src));
@@ -37,10 +74,10 @@ static tamis_status copy_plane(copy_function *copy, tamis_gpu *gpu, void *stream
     return TAMIS_OK;
 }
 
-static tamis_status copy_image(const tamis_backend *backend, tamis_gpu *gpu, void *stream,
-                               void *pool, const tamis_image *src, const tamis_image *dst,
-                               tamis_gpu_fault *fault)
+static tamis_status copy_image(const struct job *job, const tamis_backend *backend, tamis_gpu *gpu,
+                               void *stream, tamis_gpu_fault *fault)
 {
+    const tamis_image *src = job->src, *dst = job->dst;
     const tamis_image *there = src->device ? src : dst, *here = src->device ? dst : src;
     copy_function *copy = src->device ? backend->download : backend->upload;
     for (int p = 0; p < tamis_image_planes(src); p++) {
@@ -51,7 +88,7 @@ static tamis_status copy_image(const tamis_backend *backend, tamis_gpu *gpu, voi
                             .bytes = (size_t)src->w * tamis_priv_pixel_bytes(&src->format),
                             .count = src->h,
                             .move = tamis_priv_device_move_rows,
-                            .user = pool};
+                            .user = job->pool};
         TAMIS_TRY(copy_plane(copy, gpu, stream, c, fault));
     }
     return TAMIS_OK;
@@ -59,30 +96,13 @@ static tamis_status copy_image(const tamis_backend *backend, tamis_gpu *gpu, voi
 
 tamis_status tamis_image_transfer(tamis_ctx *ctx, const tamis_image *src, const tamis_image *dst)
 {
-    tamis_gpu_fault fault = {""};
-    tamis_gpu *gpu = NULL;
-    void *stream = NULL;
     TAMIS_REQUIRE(ctx, ctx);
     TAMIS_REQUIRE(ctx, src);
     TAMIS_REQUIRE(ctx, dst);
     TAMIS_TRY(check(ctx, src, dst));
+    struct job job = {.src = src, .dst = dst, .pool = ctx->pool};
     int index = (src->device ? src->device : dst->device) - 1;
-    TAMIS_TRY(tamis_priv_devices_open(ctx, index, &gpu));
-    const tamis_backend *backend = tamis_priv_devices_backend(ctx);
-    tamis_status status = backend->enter(gpu, &fault);
-    if (status == TAMIS_OK) /* for what was enqueued there on src, or reads dst */
-        status = backend->wait(gpu, NULL, &fault);
-    if (status == TAMIS_OK)
-        status = backend->stream_get(gpu, &stream, &fault);
-    if (status == TAMIS_OK) {
-        status = copy_image(backend, gpu, stream, ctx->pool, src, dst, &fault);
-        tamis_status waited = backend->wait(gpu, stream, &fault);
-        status = status == TAMIS_OK ? waited : status;
-        backend->stream_put(gpu, stream);
-    }
-    if (status != TAMIS_OK)
-        return tamis_priv_fail(ctx, status, "cuda:%d: transfer: %s", index, fault.text);
-    return TAMIS_OK;
+    return run_on(ctx, index, "transfer", copy_image, &job);
 }
 
 /* ---- inside of a device */
@@ -109,47 +129,31 @@ static tamis_status check_inside(tamis_ctx *ctx, const tamis_image *src, const t
     return tamis_priv_rows_check(ctx, "rearrange", dst);
 }
 
-static tamis_status rearrange(const tamis_backend *backend, tamis_gpu *gpu, void *stream,
-                              const tamis_image *src, const tamis_image *dst, int shift,
-                              tamis_gpu_fault *fault)
+static tamis_status rearrange(const struct job *job, const tamis_backend *backend, tamis_gpu *gpu,
+                              void *stream, tamis_gpu_fault *fault)
 {
+    const tamis_image *src = job->src, *dst = job->dst;
     tamis_held from = tamis_priv_held_of_image(src, 0, 0);
     tamis_held to = tamis_priv_held_of_image(dst, 0, 0);
     tamis_gpu_convert c = {.part = {0, 0, src->w, src->h},
                            .channels = src->format.channels,
-                           .shift = shift,
+                           .shift = job->shift,
                            .src_type = src->format.type,
                            .dst_type = dst->format.type,
                            .count = 1,
                            .stream = stream};
     tamis_priv_held_by_channel(&from, &c.src, &c.src_pitch);
     tamis_priv_held_by_channel(&to, &c.dst, &c.dst_pitch);
-    TAMIS_TRY(backend->wait(gpu, NULL, fault)); /* whoever filled src may know no other stream */
-    tamis_status status = backend->convert(gpu, &c, fault);
-    tamis_status waited = backend->wait(gpu, stream, fault);
-    return status == TAMIS_OK ? waited : status;
+    return backend->convert(gpu, &c, fault);
 }
 
 tamis_status tamis_image_rearrange(tamis_ctx *ctx, const tamis_image *src, const tamis_image *dst,
                                    int shift)
 {
-    tamis_gpu_fault fault = {""};
-    tamis_gpu *gpu = NULL;
-    void *stream = NULL;
     TAMIS_REQUIRE(ctx, ctx);
     TAMIS_REQUIRE(ctx, src);
     TAMIS_REQUIRE(ctx, dst);
     TAMIS_TRY(check_inside(ctx, src, dst, shift));
-    TAMIS_TRY(tamis_priv_devices_open(ctx, src->device - 1, &gpu));
-    const tamis_backend *backend = tamis_priv_devices_backend(ctx);
-    tamis_status status = backend->enter(gpu, &fault);
-    if (status == TAMIS_OK)
-        status = backend->stream_get(gpu, &stream, &fault);
-    if (status == TAMIS_OK) {
-        status = rearrange(backend, gpu, stream, src, dst, shift, &fault);
-        backend->stream_put(gpu, stream);
-    }
-    if (status != TAMIS_OK)
-        return tamis_priv_fail(ctx, status, "cuda:%d: rearrange: %s", src->device - 1, fault.text);
-    return TAMIS_OK;
+    struct job job = {.src = src, .dst = dst, .shift = shift};
+    return run_on(ctx, src->device - 1, "rearrange", rearrange, &job);
 }
