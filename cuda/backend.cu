@@ -18,6 +18,7 @@ struct lane {
 
 struct tamis_gpu {
     int index;
+    CUcontext context;
     int most_pitch; /* bytes from row to row of a copy */
     cudaMemPool_t pool;
     std::mutex mutex; /* guards the lists */
@@ -82,6 +83,110 @@ tamis_status tamis_cuda_processors(int *count, tamis_gpu_fault *fault)
             return status_;                                                                        \
     } while (0)
 
+/* ---- the calling thread's context */
+
+/* By the driver's own functions: a program may have made contexts that the runtime does not know,
+ * or have none current. */
+struct driver {
+    decltype(&cuCtxGetCurrent) get;
+    decltype(&cuCtxSetCurrent) set;
+    cudaError_t error; /* of looking for them */
+};
+
+template <typename F> static cudaError_t find_in_driver(const char *name, F *out)
+{
+    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+    void *symbol = nullptr;
+#if CUDART_VERSION < 12050
+    cudaError_t error = cudaGetDriverEntryPoint(name, &symbol, cudaEnableDefault, &found);
+#else
+    cudaError_t error =
+        cudaGetDriverEntryPointByVersion(name, &symbol, 12000, cudaEnableDefault, &found);
+#endif
+    *out = reinterpret_cast<F>(symbol);
+    return error == cudaSuccess && found != cudaDriverEntryPointSuccess ? cudaErrorSymbolNotFound
+                                                                        : error;
+}
+
+static driver find_driver()
+{
+    driver d = {};
+    d.error = find_in_driver("cuCtxGetCurrent", &d.get);
+    if (d.error == cudaSuccess)
+        d.error = find_in_driver("cuCtxSetCurrent", &d.set);
+    return d;
+}
+
+static const driver &the_driver()
+{
+    static const driver found = find_driver();
+    return found;
+}
+
+static cudaError_t get_current(CUcontext *out)
+{
+    const driver &d = the_driver();
+    *out = nullptr;
+    return d.error == cudaSuccess ? (cudaError_t)d.get(out) : d.error; /* errors have one number */
+}
+
+static void put_back(CUcontext before)
+{
+    CUcontext now;
+    if (get_current(&now) == cudaSuccess && now != before)
+        the_driver().set(before);
+}
+
+/* A device whose context is known may be current already. */
+static cudaError_t make_current(int index, CUcontext context, CUcontext *before)
+{
+    cudaError_t error = get_current(before);
+    if (error != cudaSuccess || (context && *before == context))
+        return error;
+    error = cudaSetDevice(index);
+    if (error != cudaSuccess)
+        put_back(*before);
+    return error;
+}
+
+/* A device is the calling thread's until the end of the block, unless there was an error; then what
+ * was current is so again, whatever the block did. */
+class visit
+{
+    CUcontext before;
+
+  public:
+    const cudaError_t error;
+
+    explicit visit(int index, CUcontext context = nullptr)
+        : error(make_current(index, context, &before))
+    {
+    }
+    explicit visit(const tamis_gpu *gpu) : visit(gpu->index, gpu->context)
+    {
+    }
+    visit(const visit &) = delete;
+    ~visit()
+    {
+        put_back(before);
+    }
+};
+
+static tamis_status backend_enter(tamis_gpu *gpu, void **before, tamis_gpu_fault *fault)
+{
+    CUcontext found;
+    CHECK(make_current(gpu->index, gpu->context, &found), "device");
+    if (before)
+        *before = found;
+    return TAMIS_OK;
+}
+
+static void backend_leave(tamis_gpu *gpu, void *before)
+{
+    (void)gpu;
+    put_back((CUcontext)before);
+}
+
 /* ---- devices */
 
 static int backend_count(tamis_gpu_fault *why)
@@ -102,8 +207,9 @@ static tamis_status backend_describe(int index, tamis_device_info *out, tamis_gp
 {
     cudaDeviceProp prop;
     size_t total = 0;
+    visit here(index);
+    CHECK(here.error, "device");
     CHECK(cudaGetDeviceProperties(&prop, index), "device");
-    CHECK(cudaSetDevice(index), "device");
     CHECK(cudaMemGetInfo(&out->free, &total), "device");
     snprintf(out->name, sizeof out->name, "%.127s", prop.name);
     out->major = prop.major;
@@ -113,11 +219,6 @@ static tamis_status backend_describe(int index, tamis_device_info *out, tamis_gp
     cudaDriverGetVersion(&out->driver);
     cudaRuntimeGetVersion(&out->runtime);
     return TAMIS_OK;
-}
-
-static tamis_status backend_enter(tamis_gpu *gpu, tamis_gpu_fault *fault)
-{
-    return tamis_cuda_check(cudaSetDevice(gpu->index), "device", fault);
 }
 
 /* Memory that was freed stays with the pool: the next run finds it without asking the driver. */
@@ -159,7 +260,8 @@ static void close_lane(lane *l)
 
 static void backend_close(tamis_gpu *gpu)
 {
-    cudaSetDevice(gpu->index);
+    visit here(gpu);
+    forget(here.error);
     for (lane *l : gpu->all)
         close_lane(l);
     if (gpu->pool)
@@ -175,7 +277,10 @@ static tamis_status backend_open(int index, tamis_gpu **out, tamis_gpu_fault *fa
         return TAMIS_ERR_MEMORY;
     }
     gpu->index = index;
-    tamis_status status = backend_enter(gpu, fault);
+    visit here(index);
+    tamis_status status = tamis_cuda_check(here.error, "device", fault);
+    if (status == TAMIS_OK)
+        status = tamis_cuda_check(get_current(&gpu->context), "device", fault);
     if (status == TAMIS_OK)
         status = make_pool(gpu, fault);
     if (status == TAMIS_OK)
@@ -275,7 +380,8 @@ static cudaError_t try_alloc(tamis_gpu *gpu, void *stream, size_t size, void **o
 static tamis_status backend_alloc(tamis_gpu *gpu, void *stream, size_t size, void **out,
                                   tamis_gpu_fault *fault)
 {
-    CHECK(cudaSetDevice(gpu->index), "device");
+    visit here(gpu);
+    CHECK(here.error, "device");
     cudaError_t error = try_alloc(gpu, stream, size, out);
     if (error == cudaErrorMemoryAllocation) {
         cudaGetLastError();
@@ -295,21 +401,24 @@ static void backend_free(tamis_gpu *gpu, void *stream, void *data)
         forget(cudaFreeAsync(data, (cudaStream_t)stream));
         return;
     }
-    forget(cudaSetDevice(gpu->index));
+    visit here(gpu);
+    forget(here.error);
     forget(cudaFree(data));
 }
 
 static tamis_status backend_host_alloc(tamis_gpu *gpu, size_t size, void **out,
                                        tamis_gpu_fault *fault)
 {
-    CHECK(cudaSetDevice(gpu->index), "device");
+    visit here(gpu);
+    CHECK(here.error, "device");
     return tamis_cuda_check(cudaHostAlloc(out, size, cudaHostAllocPortable), "pinned memory",
                             fault);
 }
 
 static void backend_host_free(tamis_gpu *gpu, void *data)
 {
-    (void)gpu;
+    visit here(gpu);
+    forget(here.error);
     forget(cudaFreeHost(data));
 }
 
@@ -484,17 +593,29 @@ static tamis_status backend_clear(tamis_gpu *gpu, void *stream, char *device, in
 /* ---- the entry */
 
 static const tamis_backend backend = {
-    TAMIS_GPU_ABI,          "cuda",
-    tamis_cuda_filters,     backend_count,
-    backend_describe,       backend_open,
-    backend_close,          backend_stream_get,
-    backend_stream_put,     backend_wait,
-    backend_alloc,          backend_free,
-    backend_host_alloc,     backend_host_free,
-    backend_upload,         backend_download,
-    backend_clear,          tamis_cuda_convert,
-    backend_enter,          tamis_cuda_capture_begin,
-    tamis_cuda_capture_end, tamis_cuda_graph_launch,
+    TAMIS_GPU_ABI,
+    "cuda",
+    tamis_cuda_filters,
+    backend_count,
+    backend_describe,
+    backend_open,
+    backend_close,
+    backend_stream_get,
+    backend_stream_put,
+    backend_wait,
+    backend_alloc,
+    backend_free,
+    backend_host_alloc,
+    backend_host_free,
+    backend_upload,
+    backend_download,
+    backend_clear,
+    tamis_cuda_convert,
+    backend_enter,
+    backend_leave,
+    tamis_cuda_capture_begin,
+    tamis_cuda_capture_end,
+    tamis_cuda_graph_launch,
     tamis_cuda_graph_free,
 };
 

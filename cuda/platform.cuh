@@ -17,6 +17,7 @@
 
 #else
 
+#include <cuda.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

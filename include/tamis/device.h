@@ -23,8 +23,9 @@
  * default stream (the legacy one) before the call, or before the frame was submitted. Work on other
  * streams that images depend on must be done by then.
  *
- * A call may leave the device that it used current in the calling thread (cudaSetDevice): threads
- * that use several devices by themselves set theirs again.
+ * Calls leave the calling thread's CUDA context as they find it: a device of cudaSetDevice(), a
+ * context of the program's own, or none. What a call calls back (log, progress) finds a device of
+ * tamis's current, and leaves it so.
  *
  * To wrap device memory of your own, fill in a tamis_image as for host memory and set its field
  * device to 1 + the device's number. */

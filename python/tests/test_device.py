@@ -26,6 +26,12 @@ def test_emulated():
     assert emulated("on_device.py").endswith("done\n")
 
 
+@pytest.mark.parametrize("kind", ["nothing", "primary", "own"])
+def test_the_context_is_kept(kind, monkeypatch):
+    monkeypatch.setenv("TAMIS_EMULATE_DEVICES", "2")
+    assert emulated("keep_context.py", kind).endswith("kept %s\n" % kind)
+
+
 def test_the_tests_for_gpus():
     """Those that take no minutes without a GPU."""
     said = emulated("test_gpu.py", "-k", "cupy and (out or strides or gaussian)")

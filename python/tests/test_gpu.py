@@ -7,6 +7,7 @@ sentence. With its figures:
 """
 import json
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -331,6 +332,28 @@ def test_two_libraries():
         assert tamis.remap(one.there(a), other.there(guide), out=out) is out
         one.wait()  # the image's library says on what stream
         assert same(other.here(out), want)
+
+
+@pytest.mark.parametrize("kind", ["nothing", "primary", "own"])
+def test_the_context_is_kept(kind):
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keep_context.py")
+    run = subprocess.run([sys.executable, "-B", script, kind], stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, text=True,
+                         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert run.returncode == 0 and run.stdout.endswith("kept %s\n" % kind), run.stdout
+
+
+def test_the_current_device_is_kept():
+    torch = Torch().torch
+    if torch.cuda.device_count() < 2:
+        pytest.skip("one GPU")
+    torch.cuda.set_device(0)
+    a = picture((90, 110), "uint8")
+    x = torch.from_numpy(a).to("cuda:1")
+    for chain in CHAINS:
+        r = tamis.Pipeline(chain)(x)
+        assert torch.cuda.current_device() == 0 and r.device == x.device
+        assert same(r.cpu().numpy(), tamis.Pipeline(chain)(a, device="cuda")), chain
 
 
 def activities(torch, call, folder):

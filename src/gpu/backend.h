@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* A module made for another number is refused. */
-#define TAMIS_GPU_ABI 4
+#define TAMIS_GPU_ABI 5
 
 /* Why a call failed, in words; status says what kind of failure it was. */
 typedef struct tamis_gpu_fault {
@@ -157,6 +157,9 @@ typedef struct tamis_gpu_convert {
     void *stream;
 } tamis_gpu_convert;
 
+/* What each function finds current in the calling thread is so again when it returns, but for
+ * enter. Streams, the default one too, are used after enter, memory without a stream at any time.
+ */
 typedef struct tamis_backend {
     unsigned abi;
     const char *name;                /* "cuda" */
@@ -191,8 +194,11 @@ typedef struct tamis_backend {
                           int32_t count, tamis_gpu_fault *fault);
     tamis_status (*convert)(tamis_gpu *gpu, const tamis_gpu_convert *convert,
                             tamis_gpu_fault *fault);
-    /* Makes the device the calling thread's, before launches. */
-    tamis_status (*enter)(tamis_gpu *gpu, tamis_gpu_fault *fault);
+    /* Makes the device the calling thread's, until leave puts *before back: what was current, NULL
+     * where nothing was. A failure changes nothing. Between the two, threads may go from device to
+     * device by enter alone, with before NULL. */
+    tamis_status (*enter)(tamis_gpu *gpu, void **before, tamis_gpu_fault *fault);
+    void (*leave)(tamis_gpu *gpu, void *before);
 
     /* From capture_begin on a stream's launches are not done but kept, until the same thread calls
      * capture_end: in between that thread must neither wait nor ask for memory, give some back, or

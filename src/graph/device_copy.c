@@ -228,11 +228,15 @@ int tamis_priv_held_is_aligned(const tamis_held *h)
 void tamis_priv_shared_drop(const struct tamis_device_plan *device, tamis_shared_frame *frame)
 {
     tamis_session s = {.device = device};
+    const tamis_backend *backend = device->backend;
+    void *before = NULL;
     if (frame->state == TAMIS_SHARED_THERE &&
-        device->backend->enter(device->gpu, &s.fault) == TAMIS_OK &&
-        device->backend->stream_get(device->gpu, &s.stream, &s.fault) == TAMIS_OK) {
-        tamis_priv_held_drop(&s, &frame->held);
-        device->backend->stream_put(device->gpu, s.stream);
+        backend->enter(device->gpu, &before, &s.fault) == TAMIS_OK) {
+        if (backend->stream_get(device->gpu, &s.stream, &s.fault) == TAMIS_OK) {
+            tamis_priv_held_drop(&s, &frame->held);
+            backend->stream_put(device->gpu, s.stream);
+        }
+        backend->leave(device->gpu, before);
     }
     frame->state = TAMIS_SHARED_ABSENT;
 }

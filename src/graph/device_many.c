@@ -263,9 +263,10 @@ struct lanes {
     int count, devices;
 };
 
+/* What was current is put back when the whole run ends. */
 static tamis_status enter(tamis_session *s)
 {
-    return s->device->backend->enter(s->device->gpu, &s->fault);
+    return s->device->backend->enter(s->device->gpu, NULL, &s->fault);
 }
 
 /* Sources that are there already stay where they are. */
@@ -355,7 +356,7 @@ static void drop_guides(struct lanes *lanes)
         struct lane *l = &lanes->lane[k];
         const struct tamis_device_plan *d = l->s.device;
         tamis_gpu_fault fault; /* the lane's own is still to be told */
-        if (d->backend->enter(d->gpu, &fault) != TAMIS_OK)
+        if (d->backend->enter(d->gpu, NULL, &fault) != TAMIS_OK)
             continue;
         tamis_priv_held_drop(&l->s, &l->guide);
         d->backend->wait(d->gpu, l->s.stream, &fault);
@@ -415,7 +416,6 @@ static const struct tamis_device_plan *device_of(const tamis_plan *plan, const t
 static tamis_status wait_default(struct many *m, const struct tamis_device_plan *d)
 {
     tamis_session s = {.plan = m->plan, .device = d, .options = m->options};
-    TAMIS_TRY(noted(m, &s, enter(&s)));
     return noted(m, &s, d->backend->wait(d->gpu, NULL, &s.fault));
 }
 
@@ -426,11 +426,11 @@ static tamis_status open_lane(struct many *m, struct lane *l, const struct tamis
     return noted(m, &l->s, d->backend->stream_get(d->gpu, &l->s.stream, &l->s.fault));
 }
 
-/* On all devices, or where the sources are. */
-static tamis_status run_lanes(struct many *m)
+/* On all devices from `first` on, or where the sources are. */
+static tamis_status run_lanes(struct many *m, const struct tamis_device_plan *first)
 {
     struct lanes lanes = {.count = 0, .devices = 1};
-    const struct tamis_device_plan *first = device_of(m->plan, m->srcs), *d = first;
+    const struct tamis_device_plan *d = first;
     tamis_status status = m->srcs->device ? wait_default(m, d) : TAMIS_OK;
     if (!m->srcs->device)
         lanes.devices = at_most((size_t)tamis_priv_device_count(m->plan), MOST_LANES);
@@ -448,9 +448,8 @@ static tamis_status run_lanes(struct many *m)
 
 static tamis_status run_stream(struct many *m, const struct tamis_device_plan *d)
 {
-    tamis_session s = {.plan = m->plan, .device = d, .options = m->options};
-    TAMIS_TRY(noted(m, &s, enter(&s)));
-    s.stream = m->options->stream;
+    tamis_session s = {
+        .plan = m->plan, .device = d, .options = m->options, .stream = m->options->stream};
     if (s.stream)
         return run_there(m, &s);
     TAMIS_TRY(wait_default(m, d));
@@ -460,6 +459,17 @@ static tamis_status run_stream(struct many *m, const struct tamis_device_plan *d
     if (status == TAMIS_OK)
         status = noted(m, &s, waited);
     d->backend->stream_put(d->gpu, s.stream);
+    return status;
+}
+
+static tamis_status run_entered(struct many *m)
+{
+    const struct tamis_device_plan *d = device_of(m->plan, m->srcs);
+    tamis_session s = {.device = d};
+    void *before = NULL;
+    TAMIS_TRY(noted(m, &s, d->backend->enter(d->gpu, &before, &s.fault)));
+    tamis_status status = m->dsts->device ? run_stream(m, d) : run_lanes(m, d);
+    d->backend->leave(d->gpu, before);
     return status;
 }
 
@@ -473,7 +483,7 @@ tamis_status tamis_priv_device_run_many(const tamis_plan *plan, const tamis_imag
                      .count = count,
                      .most = pictures_at_once(plan, !dsts->device),
                      .options = options};
-    tamis_status status = dsts->device ? run_stream(&m, device_of(plan, srcs)) : run_lanes(&m);
+    tamis_status status = run_entered(&m);
     if (status != TAMIS_OK)
         return m.fault.text[0]
                    ? tamis_priv_fail(plan->ctx, status, "run_many: %s: %s", m.device, m.fault.text)

@@ -117,11 +117,23 @@ static tamis_status no_memory(tamis_ctx *ctx)
     return tamis_priv_fail(ctx, TAMIS_ERR_MEMORY, "plan: no memory");
 }
 
+static tamis_status prepare_steps(tamis_plan *plan, struct tamis_device_plan *d)
+{
+    tamis_gpu_fault fault = {""};
+    void *before = NULL;
+    tamis_status status = d->backend->enter(d->gpu, &before, &fault);
+    if (status != TAMIS_OK)
+        return tamis_priv_fail(plan->ctx, status, "%s: %s", d->name, fault.text);
+    for (int k = 0; k < plan->count && status == TAMIS_OK; k++)
+        status = prepare_step(plan, d, k);
+    d->backend->leave(d->gpu, before);
+    return status;
+}
+
 /* Joins *at, so that what it holds is given back with the plan, and prepares. */
 static tamis_status plan_device(tamis_plan *plan, int index, struct tamis_device_plan **at)
 {
     tamis_ctx *ctx = plan->ctx;
-    tamis_gpu_fault fault = {""};
     struct tamis_device_plan *d = tamis_priv_plan_alloc(plan, sizeof *d);
     size_t steps = (size_t)plan->count + 1;
     if (!d)
@@ -135,12 +147,7 @@ static tamis_status plan_device(tamis_plan *plan, int index, struct tamis_device
     d->index = index;
     snprintf(d->name, sizeof d->name, "%s:%d", d->backend->name, index);
     *at = d;
-    tamis_status status = d->backend->enter(d->gpu, &fault);
-    if (status != TAMIS_OK)
-        return tamis_priv_fail(ctx, status, "%s: %s", d->name, fault.text);
-    for (int k = 0; k < plan->count; k++)
-        TAMIS_TRY(prepare_step(plan, d, k));
-    return TAMIS_OK;
+    return prepare_steps(plan, d);
 }
 
 /* A chain that cannot run in bands needs a device large enough. */

@@ -155,17 +155,25 @@ tamis_status tamis_priv_room_run(tamis_session *s, const tamis_walk *walk,
 
 /* ---- the end */
 
-void tamis_priv_room_clear(const struct tamis_device_plan *device, tamis_room *room)
+static void clear(const struct tamis_device_plan *device, tamis_room *room, void *stream)
 {
-    tamis_session s = {.device = device};
-    const tamis_backend *backend = device->backend;
-    if (backend->enter(device->gpu, &s.fault) != TAMIS_OK ||
-        backend->stream_get(device->gpu, &s.stream, &s.fault) != TAMIS_OK)
-        return; /* the device is gone, and all with it */
     for (int i = 0; i < TAMIS_ROOM_GRAPHS; i++)
         forget(device, &room->graphs[i]);
     for (int i = 0; i < room->block_count; i++)
-        backend->free(device->gpu, s.stream, room->blocks[i].data);
+        device->backend->free(device->gpu, stream, room->blocks[i].data);
     *room = (tamis_room){0};
-    backend->stream_put(device->gpu, s.stream);
+}
+
+void tamis_priv_room_clear(const struct tamis_device_plan *device, tamis_room *room)
+{
+    const tamis_backend *backend = device->backend;
+    tamis_gpu_fault fault;
+    void *stream = NULL, *before = NULL;
+    if (backend->enter(device->gpu, &before, &fault) != TAMIS_OK)
+        return; /* the device is gone, and all with it */
+    if (backend->stream_get(device->gpu, &stream, &fault) == TAMIS_OK) {
+        clear(device, room, stream);
+        backend->stream_put(device->gpu, stream);
+    }
+    backend->leave(device->gpu, before);
 }

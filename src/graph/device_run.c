@@ -313,11 +313,10 @@ static tamis_status run_here(tamis_session *s, const tamis_image *src, tamis_rec
 
 /* ---- the whole */
 
-tamis_status tamis_priv_device_run_on(tamis_session *s, const tamis_image *src, tamis_rect band,
-                                      const tamis_image *dst, int32_t x, int32_t y)
+static tamis_status run_on_stream(tamis_session *s, const tamis_image *src, tamis_rect band,
+                                  const tamis_image *dst, int32_t x, int32_t y)
 {
     const tamis_backend *backend = s->device->backend;
-    TAMIS_TRY(backend->enter(s->device->gpu, &s->fault));
     if (s->options->stream) {
         s->stream = s->options->stream;
         return run_there(s, src, band, dst);
@@ -334,5 +333,16 @@ tamis_status tamis_priv_device_run_on(tamis_session *s, const tamis_image *src, 
         status = run_here(s, src, band, dst, x, y);
     }
     backend->stream_put(s->device->gpu, s->stream);
+    return status;
+}
+
+tamis_status tamis_priv_device_run_on(tamis_session *s, const tamis_image *src, tamis_rect band,
+                                      const tamis_image *dst, int32_t x, int32_t y)
+{
+    const struct tamis_device_plan *d = s->device;
+    void *before = NULL;
+    TAMIS_TRY(d->backend->enter(d->gpu, &before, &s->fault));
+    tamis_status status = run_on_stream(s, src, band, dst, x, y);
+    d->backend->leave(d->gpu, before);
     return status;
 }

@@ -16,24 +16,30 @@ typedef tamis_status job_function(const struct job *job, const tamis_backend *ba
 
 /* After what was enqueued on the default stream, as whoever filled src may know no other. Returns
  * when it is done. */
+static tamis_status run_on_stream(const tamis_backend *backend, tamis_gpu *gpu, job_function *run,
+                                  const struct job *job, tamis_gpu_fault *fault)
+{
+    void *stream = NULL;
+    TAMIS_TRY(backend->wait(gpu, NULL, fault));
+    TAMIS_TRY(backend->stream_get(gpu, &stream, fault));
+    tamis_status status = run(job, backend, gpu, stream, fault);
+    tamis_status waited = backend->wait(gpu, stream, fault);
+    backend->stream_put(gpu, stream);
+    return status == TAMIS_OK ? waited : status;
+}
+
 static tamis_status run_on(tamis_ctx *ctx, int index, const char *what, job_function *run,
                            const struct job *job)
 {
     tamis_gpu_fault fault = {""};
     tamis_gpu *gpu = NULL;
-    void *stream = NULL;
+    void *before = NULL;
     TAMIS_TRY(tamis_priv_devices_open(ctx, index, &gpu));
     const tamis_backend *backend = tamis_priv_devices_backend(ctx);
-    tamis_status status = backend->enter(gpu, &fault);
-    if (status == TAMIS_OK)
-        status = backend->wait(gpu, NULL, &fault);
-    if (status == TAMIS_OK)
-        status = backend->stream_get(gpu, &stream, &fault);
+    tamis_status status = backend->enter(gpu, &before, &fault);
     if (status == TAMIS_OK) {
-        status = run(job, backend, gpu, stream, &fault);
-        tamis_status waited = backend->wait(gpu, stream, &fault);
-        status = status == TAMIS_OK ? waited : status;
-        backend->stream_put(gpu, stream);
+        status = run_on_stream(backend, gpu, run, job, &fault);
+        backend->leave(gpu, before);
     }
     if (status != TAMIS_OK)
         return tamis_priv_fail(ctx, status, "cuda:%d: %s: %s", index, what, fault.text);

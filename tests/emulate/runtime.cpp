@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A runtime whose devices are this process's memory. It refuses what a real one would: launches on
-// a stream of another device than the thread's, blocks with more shared memory than their kernel
-// was allowed, copies to and from memory that is another device's or nobody's or with longer rows
-// than there may be, more memory than there is. What comes from a device is only there when its
-// stream or an event was waited for. Of a stream that is captured launches and fills are kept with
-// their arguments; allocating, copying and waiting spoil the capture, though CUDA would take some
-// of it. A graph is refused where an address that was some memory's when it was captured is
-// nobody's now, and where it runs already.
+// A runtime whose devices are this process's memory. Calls that need a context make the one of the
+// device of cudaSetDevice (0) current in a thread that has none. It refuses what a real one would:
+// launches on a stream of another context than the thread's, blocks with more shared memory than
+// their kernel was allowed, copies to and from memory that is another device's or nobody's or with
+// longer rows than there may be, more memory than there is. What comes from a device is only there
+// when its stream or an event was waited for. Of a stream that is captured launches and fills are
+// kept with their arguments; allocating, copying and waiting spoil the capture, though CUDA would
+// take some of it. A graph is refused where an address that was some memory's when it was captured
+// is nobody's now, and where it runs already.
 //
 // Settings, from the environment, read anew at each call:
 //   TAMIS_EMULATE_DEVICES=n  so many devices; 0: none
@@ -14,6 +15,7 @@
 //   TAMIS_EMULATE_UNLIKE=i   device i has another compute capability than the others
 //   TAMIS_EMULATE_PITCH=n    at most so many bytes from row to row of a copy
 //   TAMIS_EMULATE_FAIL=i     launches on device i fail
+//   TAMIS_EMULATE_LOST=i     device i cannot be made current
 //   TAMIS_EMULATE_IDLE=1     launches do nothing, and what they would write is left undefined
 //   TAMIS_EMULATE_GRAPHS=n   captures fail as they begin (0) or end (1)
 #include <stdio.h>
@@ -26,6 +28,10 @@
 #include "emulate.h"
 
 struct emulate_pool;
+
+struct emulate_context {
+    int device;
+};
 
 namespace
 {
@@ -56,7 +62,11 @@ size_t in_use[MAX_DEVICES], idle[MAX_DEVICES]; // idle: in pools
 int64_t uploaded;                              // bytes
 int64_t replayed;                              // graphs
 
-thread_local int current;
+emulate_context primary[MAX_DEVICES]; // contexts of the runtime
+emulate_context own[MAX_DEVICES];     // those that a program made with the driver
+
+thread_local int chosen; // by cudaSetDevice
+thread_local CUcontext current;
 thread_local emulate_graph *capturing; // what the thread captures, or null
 thread_local cudaError_t last_error;
 
@@ -81,6 +91,7 @@ struct emulate_exec {
 
 struct emulate_stream {
     int device;
+    CUcontext context;
     std::vector<arrival> arrivals;
     emulate_graph *captured; // or null: it is not
 };
@@ -95,14 +106,23 @@ static struct default_streams {
     default_streams()
     {
         for (int i = 0; i < MAX_DEVICES; i++)
-            of[i].device = i;
+            of[i].device = primary[i].device = own[i].device = i;
     }
 } defaults;
+
+// The device of the thread's context. A thread without one gets one.
+static int here()
+{
+    if (!current)
+        current = &primary[chosen];
+    return current->device;
+}
 
 // What a handle stands for: 1 (legacy) and 2 (of the thread) are default streams.
 static emulate_stream *behind(cudaStream_t stream)
 {
-    return (uintptr_t)stream <= 2 ? &defaults.of[current] : stream;
+    int device = here();
+    return (uintptr_t)stream <= 2 ? &defaults.of[device] : stream;
 }
 
 // Memory that was freed to a pool stays there, block by block, until it is trimmed.
@@ -167,16 +187,17 @@ static void capture(emulate_graph *graph, const emulate_work &work, const void *
 // The mutex is held.
 static cudaError_t may_launch(cudaStream_t stream)
 {
-    if (streams.count(stream) && stream->device != current)
+    int device = here();
+    if (streams.count(stream) && stream->context != current)
         return cudaErrorInvalidResourceHandle;
-    if (setting("TAMIS_EMULATE_FAIL", MAX_DEVICES) == (size_t)current)
+    if (setting("TAMIS_EMULATE_FAIL", MAX_DEVICES) == (size_t)device)
         return cudaErrorLaunchFailure;
     return cudaSuccess;
 }
 
 static cudaError_t may_do(const emulate_work &work)
 {
-    auto allowed = shared_allowed.find({work.kernel, current});
+    auto allowed = shared_allowed.find({work.kernel, here()});
     if (work.shared > (allowed == shared_allowed.end() ? SHARED_PRESET : allowed->second))
         return cudaErrorInvalidValue;
     return work.grid.x ? cudaSuccess : cudaErrorInvalidConfiguration;
@@ -192,6 +213,48 @@ bool emulate_may_launch(void *handle, const emulate_work &work, const void *args
     if (graph)
         capture(graph, work, args, size);
     return !graph;
+}
+
+// ---- contexts, as the driver sees them
+
+CUresult cuCtxGetCurrent(CUcontext *context)
+{
+    *context = current;
+    return cudaSuccess;
+}
+
+CUresult cuCtxSetCurrent(CUcontext context)
+{
+    current = context;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned,
+                                             unsigned long long,
+                                             cudaDriverEntryPointQueryResult *found)
+{
+    bool gets = strcmp(name, "cuCtxGetCurrent") == 0, sets = strcmp(name, "cuCtxSetCurrent") == 0;
+    *function = gets ? (void *)cuCtxGetCurrent : sets ? (void *)cuCtxSetCurrent : nullptr;
+    *found = *function ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+    return cudaSuccess;
+}
+
+// For tests: what is current in the calling thread, and contexts to make so: the runtime's of a
+// device, or a program's own there.
+extern "C" __attribute__((visibility("default"))) void *tamis_emulate_current(void)
+{
+    return current;
+}
+
+extern "C" __attribute__((visibility("default"))) void tamis_emulate_make_current(void *context)
+{
+    current = (CUcontext)context;
+}
+
+extern "C" __attribute__((visibility("default"))) void *tamis_emulate_context(int device,
+                                                                              int is_own)
+{
+    return is_own ? &own[device] : &primary[device];
 }
 
 // ---- devices and errors
@@ -228,13 +291,16 @@ cudaError_t cudaSetDevice(int device)
 {
     if (device < 0 || device >= MAX_DEVICES)
         return result(cudaErrorInvalidValue);
-    current = device;
+    if (setting("TAMIS_EMULATE_LOST", MAX_DEVICES) == (size_t)device)
+        return result(cudaErrorDevicesUnavailable);
+    chosen = device;
+    current = &primary[device];
     return cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int *device)
 {
-    *device = current;
+    *device = current ? current->device : chosen;
     return cudaSuccess;
 }
 
@@ -251,7 +317,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
 cudaError_t emulate_allow_shared(const void *kernel, int bytes)
 {
     std::lock_guard<std::mutex> lock(mutex);
-    size_t &allowed = shared_allowed.insert({{kernel, current}, SHARED_PRESET}).first->second;
+    size_t &allowed = shared_allowed.insert({{kernel, here()}, SHARED_PRESET}).first->second;
     if (bytes < 0 || (size_t)bytes > SHARED_LIMIT || (size_t)bytes < allowed)
         return result(cudaErrorInvalidValue);
     allowed = (size_t)bytes;
@@ -262,7 +328,7 @@ cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
 {
     std::lock_guard<std::mutex> lock(mutex);
     *total = memory_size();
-    size_t taken = in_use[current] + idle[current];
+    size_t taken = in_use[here()] + idle[here()];
     *free = *total > taken ? *total - taken : 0;
     return cudaSuccess;
 }
@@ -296,6 +362,7 @@ cudaError_t cudaGetLastError()
 static cudaError_t allocate(void **p, size_t size, int device, emulate_pool *pool = nullptr)
 {
     *p = nullptr;
+    here();
     if (spoils_capture())
         return cudaErrorStreamCaptureUnsupported;
     std::lock_guard<std::mutex> lock(mutex);
@@ -320,6 +387,7 @@ static cudaError_t allocate(void **p, size_t size, int device, emulate_pool *poo
 
 static cudaError_t release(void *p, bool host)
 {
+    here();
     if (spoils_capture())
         return cudaErrorStreamCaptureUnsupported;
     std::lock_guard<std::mutex> lock(mutex);
@@ -352,7 +420,7 @@ static int owner(const void *p, size_t size)
 
 cudaError_t cudaMalloc(void **p, size_t size)
 {
-    return allocate(p, size, current);
+    return allocate(p, size, here());
 }
 
 cudaError_t cudaFree(void *p)
@@ -429,13 +497,15 @@ cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
     std::lock_guard<std::mutex> lock(mutex);
-    *stream = new emulate_stream{current, {}, nullptr};
+    int device = here();
+    *stream = new emulate_stream{device, current, {}, nullptr};
     streams.insert(*stream);
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
+    here();
     std::lock_guard<std::mutex> lock(mutex);
     streams.erase(stream);
     delete stream;
@@ -457,6 +527,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle)
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 {
+    here();
     *event = new emulate_event{nullptr};
     return cudaSuccess;
 }
