@@ -21,8 +21,8 @@ static tamis_status append(core_chain *c, const char *name, PyObject *params)
     Py_ssize_t at = 0;
     PyObject *key, *value;
     while (!status && PyDict_Next(params, &at, &key, &value)) {
-        const char *k = PyUnicode_AsUTF8AndSize(key, NULL);
-        const char *v = k ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
+        const char *k = core_text(key);
+        const char *v = k ? core_text(value) : NULL;
         status = v ? tamis_filter_set(ctx, filter, values, k, v) : TAMIS_ERR_ARGUMENT;
     }
     if (!status)

@@ -23,8 +23,8 @@ static Py_ssize_t read_presets(PyObject *pairs, tamis_preset **out)
             PyErr_SetString(PyExc_TypeError, "presets: a name and a chain each, as texts");
             return -1;
         }
-        presets[i].name = PyUnicode_AsUTF8AndSize(name, NULL);
-        presets[i].chain = PyUnicode_AsUTF8AndSize(chain, NULL);
+        presets[i].name = core_text(name);
+        presets[i].chain = core_text(chain);
         if (!presets[i].name || !presets[i].chain)
             return -1;
     }

@@ -26,6 +26,9 @@ int core_end(tamis_ctx *ctx, tamis_status status);
 /* Makes an object at once: there is none that init has not filled, nor one that it fills twice.
  * For Py_tp_new; NULL with an exception set. */
 PyObject *core_new(PyTypeObject *type, PyObject *args, PyObject *kwargs, initproc init);
+/* A str as C has texts, which lives as long as the object; NULL with an exception set, as for one
+ * with a zero inside, where C's would end. */
+const char *core_text(PyObject *text);
 
 /* ---- context.c */
 

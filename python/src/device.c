@@ -5,6 +5,12 @@
 
 #include <string.h>
 
+/* A stride: what overflows belongs to an array that is too large for a picture. */
+static Py_ssize_t times(Py_ssize_t a, Py_ssize_t b)
+{
+    return (Py_ssize_t)((size_t)a * (size_t)b);
+}
+
 /* ---- DLPack: the structs of its ABI, which is why their members are what they are */
 
 typedef struct dl_tensor {
@@ -97,7 +103,7 @@ static int by_dlpack(core_view *v, PyObject *capsule, int writable, tamis_type *
     for (int i = v->dims - 1; i >= 0; i--) {
         v->shape[i] = (Py_ssize_t)t->shape[i];
         v->stride[i] = t->strides ? (Py_ssize_t)t->strides[i] * size : tight;
-        tight *= v->shape[i];
+        tight = times(tight, v->shape[i]);
     }
     v->device = t->device.type == 2 ? 1 + t->device.index : 0; /* 2: CUDA; 1: the host */
     if (t->device.type == 1 || t->device.type == 2)
@@ -138,11 +144,11 @@ static int by_interface(core_view *v, PyObject *dict, int writable, tamis_type *
     PyObject *strides = PyDict_GetItemString(dict, "strides");
     PyObject *typestr = PyDict_GetItemString(dict, "typestr");
     PyObject *data = PyDict_GetItemString(dict, "data");
-    if (!shape || !typestr || !data || !PyTuple_Check(data)) {
+    if (!shape || !typestr || !data || !PyTuple_Check(data) || PyTuple_Size(data) < 1) {
         PyErr_SetString(PyExc_ValueError, "__cuda_array_interface__ lacks an entry");
         return -1;
     }
-    const char *text = PyUnicode_AsUTF8AndSize(typestr, NULL);
+    const char *text = core_text(typestr);
     int found = text ? type_by_typestr(text) : -1;
     if (found < 0)
         return -1;
@@ -159,7 +165,7 @@ static int by_interface(core_view *v, PyObject *dict, int writable, tamis_type *
     Py_ssize_t tight = (Py_ssize_t)tamis_type_size(*type);
     for (int i = v->dims - 1; i >= 0; i--) {
         v->stride[i] = tight;
-        tight *= v->shape[i];
+        tight = times(tight, v->shape[i]);
     }
     if (strides && strides != Py_None && sizes(strides, v->stride) != v->dims) {
         if (!PyErr_Occurred())

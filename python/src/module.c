@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
+#include <string.h>
+
 PyObject *core_new(PyTypeObject *type, PyObject *args, PyObject *kwargs, initproc init)
 {
     PyObject *self = PyType_GenericAlloc(type, 0);
     if (self && init(self, args, kwargs))
         Py_CLEAR(self);
     return self;
+}
+
+const char *core_text(PyObject *text)
+{
+    Py_ssize_t size;
+    const char *bytes = PyUnicode_AsUTF8AndSize(text, &size);
+    if (!bytes || strlen(bytes) == (size_t)size)
+        return bytes;
+    PyErr_SetString(PyExc_ValueError, "embedded null character");
+    return NULL;
 }
 
 static PyMethodDef functions[] = {

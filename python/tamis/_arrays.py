@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays in, arrays out."""
+import operator
 from typing import Literal
 
 import numpy
@@ -15,14 +16,23 @@ TYPE_NAMES = ("u8", "u16", "s16", "f16", "f32")
 ALPHA = {None: 0, "none": 0, "straight": 1, "premultiplied": 2}
 ALPHA_NAMES = (None, "straight", "premultiplied")
 AUTO = "auto"
-_AUTO_CODE, _NONE_CODE = -1000, -1001
+_AUTO_CODE, _NONE_CODE, _MOST_AXES = -1000, -1001, 64
 
 
 def axis_code(channel_axis):
     """channel_axis as View wants it."""
-    if channel_axis == AUTO:
+    if channel_axis is None:
+        return _NONE_CODE
+    if isinstance(channel_axis, str) and channel_axis == AUTO:
         return _AUTO_CODE
-    return _NONE_CODE if channel_axis is None else channel_axis
+    try:
+        axis = operator.index(channel_axis)
+    except TypeError:
+        raise TypeError("channel_axis=%r: it is the number of an axis, None, or 'auto'"
+                        % (channel_axis,)) from None
+    if not -_MOST_AXES <= axis < _MOST_AXES:
+        raise ValueError("channel_axis=%d: arrays have at most %d axes" % (axis, _MOST_AXES))
+    return axis
 
 
 def alpha_code(alpha):
@@ -34,12 +44,31 @@ def alpha_code(alpha):
                          % (alpha,)) from None
 
 
+def refuse_mask(array):
+    """Nothing here looks at masks; masked samples would be filtered as if they were good ones."""
+    if isinstance(array, numpy.ma.MaskedArray) and numpy.ma.is_masked(array):
+        raise ValueError("samples are masked, and filters know no masks: give array.filled(value), "
+                         "or array.data")
+
+
+def _view(array, axis, alpha, layout):
+    try:
+        return _core.View(array, axis, alpha, layout)
+    except ValueError:
+        if array.dtype.newbyteorder("=") in DTYPES:
+            raise
+        # NumPy describes no dates, and no types of others, to those who ask for the buffer.
+        raise TypeError("samples are uint8, uint16, int16, float16 or float32; these are %s"
+                        % array.dtype) from None
+
+
 def host_view(array, channel_axis=AUTO, alpha=None, layout=-1):
     """A View of the array, or of a copy where its memory cannot be described."""
-    if not isinstance(array, numpy.ndarray):
-        array = numpy.asarray(array)
+    if type(array) is not numpy.ndarray:
+        array = numpy.asanyarray(array)
+        refuse_mask(array)
     axis, alpha = axis_code(channel_axis), alpha_code(alpha)
-    view = _core.View(array, axis, alpha, layout)
+    view = _view(array, axis, alpha, layout)
     if not view.plain:
         native = array.dtype.newbyteorder("=")
         if layout == 1 and view.channel_axis is not None:
@@ -100,6 +129,7 @@ def _empty(shape, axis, key):
 def _check_out(out, shape, key):
     if not isinstance(out, numpy.ndarray):
         raise TypeError("out is %s, not a NumPy array" % type(out).__name__)
+    refuse_mask(out)
     if out.shape != shape or out.dtype != DTYPES[key[0]]:
         raise ValueError("out has shape %s and type %s, the result has %s and %s"
                          % (out.shape, out.dtype, shape, DTYPES[key[0]]))

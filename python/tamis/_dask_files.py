@@ -64,7 +64,11 @@ def _target(out, source):
     folder, name = os.path.split(source)
     stem, ext = os.path.splitext(name)
     if "{" in out:
-        return out.format(dir=folder or ".", stem=stem, ext=ext)
+        try:
+            return out.format(dir=folder or ".", stem=stem, ext=ext)
+        except (LookupError, ValueError, AttributeError):
+            raise ValueError("out=%r: in names there are {dir}, {stem} and {ext} alone"
+                             % out) from None
     return os.path.join(out, name)
 
 
@@ -106,7 +110,12 @@ def files(pipeline: str | Pipeline, inputs: Iterable[str | os.PathLike[str]],
     runs them. A file that cannot be read or written, or for which there is no memory or device, is
     tried `retries` times more; failing files do not stop the others.
     """
-    pipeline = Pipeline(pipeline) if isinstance(pipeline, str) else pipeline
+    if not isinstance(pipeline, Pipeline):
+        pipeline = Pipeline(pipeline)
+    if isinstance(inputs, (str, bytes, os.PathLike)):
+        raise TypeError("inputs is one name: give a list of them")
+    if retries < 0:
+        raise ValueError("retries=%r: it is 0 or more" % (retries,))
     inputs = [os.fspath(i) for i in inputs]
     targets = [_target(os.fspath(out), i) for i in inputs]
     if len(set(targets)) < len(targets):

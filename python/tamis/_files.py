@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import operator
 import os
 from dataclasses import dataclass, field
 from typing import Any, Literal, overload
@@ -38,9 +39,16 @@ class Meta:
                    orientation, _arrays.ALPHA_NAMES[alpha])
 
     def _told(self):
-        entries = [(name, bytes(data)) + tuple(self.tags.get(name, (0, 0)))
+        entries = [(name, bytes(memoryview(data))) + tuple(self.tags.get(name, (0, 0)))
                    for name, data in self.entries.items()]
         return entries, tuple(map(float, self.dpi)), int(self.orientation)
+
+
+def alpha_of(meta):
+    """The alpha channel that metadata tells of, if there is some."""
+    if meta is not None and not isinstance(meta, Meta):
+        raise TypeError("meta is %s, not tamis.Meta" % type(meta).__name__)
+    return None if meta is None else meta.alpha_channel
 
 
 @dataclass(frozen=True)
@@ -64,11 +72,23 @@ def _need_files():
         raise NotImplementedError("this build of tamis has no file formats (TAMIS_IO=OFF)")
 
 
+def _whole(name, value, least=-2**31, most=2**31 - 1):
+    """A whole number within limits: what the library's own checks are asked of."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError("%s=%r: it is a whole number" % (name, value)) from None
+    if not least <= number <= most:
+        raise ValueError("%s=%d is outside %d .. %d" % (name, number, least, most))
+    return number
+
+
 def open_reader(path, raw=None, keep_orientation=False, max_pixels=0):
     """A Reader, with the errors that open() has."""
     _need_files()
     try:
-        return _core.Reader(_runtime.context(), path, raw, keep_orientation, max_pixels)
+        return _core.Reader(_runtime.context(), path, raw, keep_orientation,
+                            _whole("max_pixels", max_pixels, 0, 2**64 - 1))
     except OSError as e:
         if not os.path.exists(path) and os.fspath(path) != "-":
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT),
@@ -78,7 +98,7 @@ def open_reader(path, raw=None, keep_orientation=False, max_pixels=0):
 
 def page_info(reader, page=0):
     """Info of a page of an open file."""
-    return _info_of(reader.info(page))
+    return _info_of(reader.info(_whole("page", page)))
 
 
 def _info_of(i):
@@ -106,6 +126,7 @@ def _view_of(array, reader_format):
 
 def read_page(reader, page):
     """Pixels and Meta of a page."""
+    page = _whole("page", page)
     told = reader.info(page)
     i, image = _info_of(told), told["image"]
     _, channels, layout, alpha = image
@@ -164,12 +185,13 @@ def write(path: str | os.PathLike[str], image: Any, *, meta: Meta | None = None,
     file appears when it is complete; an older one is replaced unless overwrite is False.
     """
     _need_files()
-    if alpha_channel is None and meta is not None:
-        alpha_channel = meta.alpha_channel
+    if alpha_channel is None:
+        alpha_channel = alpha_of(meta)
     view = _arrays.host_view(image, channel_axis, alpha_channel)
     said = None if meta is None else meta._told()
-    writer = _core.Writer(_runtime.context(), path, format, overwrite, quality, level, compression,
-                          tile, pyramid, view.count)
+    writer = _core.Writer(_runtime.context(), path, format, overwrite,
+                          _whole("quality", quality), _whole("level", level), compression,
+                          _whole("tile", tile), pyramid, view.count)
     try:
         for one in _pictures(image, view, channel_axis, alpha_channel):
             writer.write(one, said)

@@ -2,6 +2,7 @@
 """Measures of one picture and of two."""
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy
@@ -42,6 +43,8 @@ def compare(a: Any, b: Any, *, data_range: float | None = None,
                          % (first.shape, second.shape))
     if data_range is None:
         data_range = _RANGES[first.key[0]]
+    if not (data_range > 0 and math.isfinite(data_range)):
+        raise ValueError("data_range=%r: it is a number above 0" % (data_range,))
     m = _core.metrics(_runtime.context(), first, second, float(data_range), bool(ssim))
     return Comparison(m["different"] == 0, m["samples"], m["different"], m["unordered"],
                       m["max_abs"], m["place"], m["mae"], m["mse"], m["psnr"], m["ssim"],

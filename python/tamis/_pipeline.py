@@ -55,7 +55,7 @@ class Pipeline:
             raise TypeError("a chain is a text such as 'median,unsharp=amount=0.5', not %s"
                             % type(text).__name__)
         context = _runtime.context() if not presets else _core.Context(
-            threads=1, device="cpu", presets=tuple(presets.items()))
+            threads=1, device="cpu", presets=tuple(dict(presets).items()))
         object.__setattr__(self, "_text", _core.Chain(context, text).text)
         object.__setattr__(self, "_device", device)
         object.__setattr__(self, "_threads", threads)
@@ -107,7 +107,12 @@ class Pipeline:
                         threads=self._threads)
 
     def _plan(self, shape, dtype, channel_axis, alpha_channel, guide):
-        if dtype is None and _runtime.is_open(self._text):
+        if dtype is None and not hasattr(shape, "dtype"):
+            shape = numpy.asarray(shape)
+        if _runtime.is_open(self._text):
+            if dtype is not None:
+                raise ValueError("%s: something is to be chosen from a picture: give one, not its "
+                                 "shape, or see resolve()" % self._text)
             chosen = self.resolve(shape, channel_axis=channel_axis, alpha_channel=alpha_channel,
                                   guide=guide)
             return chosen._plan(shape, dtype, channel_axis, alpha_channel, guide)

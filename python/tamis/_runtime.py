@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import operator
 import os
 import threading
 
@@ -23,15 +24,29 @@ MAX_PLANS = 64
 MAX_PLAN_BYTES = 256 << 20
 
 
+def _mistake(device, threads):
+    """The error for what cannot be a device and a number of threads."""
+    if device is not None and not isinstance(device, str):
+        return TypeError("device=%r: it is a text such as 'cuda:1', or None" % (device,))
+    try:
+        operator.index(threads)
+    except TypeError:
+        return TypeError("threads=%r: it is a number, 0 for one for each CPU" % (threads,))
+    return ValueError("threads=%r: no machine has as many" % (threads,))
+
+
 def context(device=None, threads=None):
     """The context for a device and a number of threads, made at its first use."""
     key = (device, _default_threads if threads is None else threads)
-    found = _contexts.get(key)
-    if found is None:
-        with _lock:
-            found = _contexts.get(key)
-            if found is None:
-                found = _contexts[key] = _core.Context(threads=key[1], device=device)
+    try:
+        found = _contexts.get(key)
+        if found is None:
+            with _lock:
+                found = _contexts.get(key)
+                if found is None:
+                    found = _contexts[key] = _core.Context(threads=key[1], device=device)
+    except (TypeError, OverflowError):
+        raise _mistake(*key) from None
     return found
 
 
@@ -65,7 +80,10 @@ def plan(chain, device, threads, key, guide=None, whole_bytes=0):
     if threads is None:
         threads = _default_threads
     where = (chain, device, threads, key, guide, whole_bytes)
-    found = recall(_plans, where)
+    try:
+        found = recall(_plans, where)
+    except TypeError:  # what cannot be looked up is neither a device nor a number
+        raise _mistake(device, threads) from None
     if found is None:
         return _make(where)
     return _other(where, found) if found.full else found

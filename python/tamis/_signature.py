@@ -91,12 +91,15 @@ def _number(value):
     return "%.17g" % float(value)
 
 
-def _flat(value):
+def _flat(value, axes):
+    """The numbers of a sequence, or of sequences in sequences to that depth."""
+    if isinstance(value, str) or axes < 1:
+        raise TypeError
     for v in value:
         if isinstance(v, numbers.Number):
             yield _number(v)
         else:
-            yield from _flat(v)
+            yield from _flat(v, axes - 1)
 
 
 def text(param, value):
@@ -104,22 +107,20 @@ def text(param, value):
     kind = param["type"]
     if isinstance(value, str):
         return value
-    if isinstance(value, bool) or type(value).__name__ == "bool_":
-        if kind == "choice" and "on" in param["choices"]:
-            return "on" if value else "off"
-        return str(int(value))
     if hasattr(value, "tolist"):  # arrays and numbers of NumPy
         value = value.tolist()
+    if isinstance(value, bool) and kind == "choice" and "on" in param["choices"]:
+        return "on" if value else "off"
     if isinstance(value, numbers.Real):
         return _number(value)
     try:
         if kind == "size":
             width, height = value
-            return "%dx%d" % (width, height)
+            return "%sx%s" % (_number(width), _number(height))
         if kind == "numbers":
-            return ",".join(_flat(value))
+            return ",".join(_flat(value, 2))
         if kind == "matrix":
-            rows = [list(_flat(row)) for row in value]
+            rows = [list(_flat(row, 1)) for row in value]
             if len({len(row) for row in rows}) == 1:
                 return ";".join(",".join(row) for row in rows)
             raise TypeError

@@ -5,6 +5,7 @@ memory for it at each step. What compresses is numcodecs, as there. Arrays that 
 (in other stores, sharded, with checksums, of the other byte order) are left to that package."""
 import collections
 import dataclasses
+import errno
 import functools
 import itertools
 import json
@@ -103,12 +104,19 @@ class Plain:
                          for i in numbers])
         return (tuple(zip(*spans)) for spans in itertools.product(*axes))
 
+    def _check_place(self):
+        """A chunk that is not there is empty; but where there is no array, this machine does not
+        see its folder, or somebody took it away."""
+        if not os.path.isdir(self.path):
+            raise FileNotFoundError(errno.ENOENT, "the Zarr array is not here", self.path)
+
     def _part(self, at, inner):
         """A part of a chunk, or None where it is empty."""
         path = self._file(at)
         try:
             file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
+            self._check_place()
             return None
         try:
             if self.codec is None:
@@ -194,6 +202,8 @@ class Plain:
             self._write(self._file(at), chunk)
 
     def _write(self, path, chunk):
+        if not os.path.exists(path):
+            self._check_place()
         if not self.write_empty and self._is_empty(chunk):
             try:
                 os.unlink(path)
@@ -269,11 +279,12 @@ def place(array):
     """A text that is the same for the same Zarr array; None for what is none."""
     if isinstance(array, Plain):
         return array.path
-    known = plain(array)
-    if known is not None:
-        return known.path
     where = getattr(array, "store_path", None)
-    return None if where is None else str(where)
+    if where is None:
+        return None
+    root = getattr(array.store, "root", None) or getattr(array.store, "path", None)
+    path = os.path.join(root, array.path) if root else ""  # of a folder, by zarr or by fsspec
+    return os.path.realpath(path) if os.path.exists(path) else str(where)
 
 
 def plain(array):
@@ -281,7 +292,7 @@ def plain(array):
     zarr = sys.modules.get("zarr")
     try:
         local = type(array.store) is zarr.storage.LocalStore and isinstance(array, zarr.Array)
-        path = os.path.abspath(os.path.join(array.store.root, array.path)) if local else None
+        path = os.path.realpath(os.path.join(array.store.root, array.path)) if local else None
         write_empty = local and array.config.write_empty_chunks
         facts = _told(path, array.metadata.zarr_format) if local else None
     except (AttributeError, KeyError, TypeError, OSError, ValueError):

@@ -18,6 +18,7 @@ has. With dask-cuda each worker sees one GPU: device="cuda".
 from __future__ import annotations
 
 import itertools
+import operator
 import os
 import sys
 from typing import Any, NamedTuple, Optional
@@ -208,6 +209,17 @@ def _even(length, size):
     return tuple([size] * (length // size) + ([length % size] if length % size else []))
 
 
+def _sides(chunks):
+    """What a caller says of chunks: (rows, columns)."""
+    try:
+        rows, columns = (operator.index(n) for n in chunks)
+    except (TypeError, ValueError):
+        raise TypeError("chunks=%r: it is (rows, columns) of a chunk" % (chunks,)) from None
+    if rows < 1 or columns < 1:
+        raise ValueError("chunks=%r: a chunk has rows and columns" % (chunks,))
+    return rows, columns
+
+
 def _groups(pipeline, key):
     """The chain in parts that are one layer each: (text, key of their input)."""
     group, first = [], key
@@ -228,6 +240,17 @@ def _groups(pipeline, key):
         yield ",".join(group), first
 
 
+def _check_array(array, *wanted):
+    for name in wanted:
+        if not hasattr(array, name):
+            raise TypeError("%s is no array: it has no %s" % (type(array).__name__, name))
+    if any(n != n for n in array.shape):
+        raise ValueError("an array of unknown shape %s: call its compute_chunk_sizes() first"
+                         % (tuple(array.shape),))
+    if isinstance(getattr(array, "_meta", array), numpy.ma.MaskedArray):
+        raise TypeError("an array with a mask, and filters know no masks: fill it first")
+
+
 def _blank_view(shape, dtype, channel_axis, alpha_channel):
     blank = numpy.broadcast_to(numpy.empty((), dtype), shape)
     return _core.View(blank, _arrays.axis_code(channel_axis), _arrays.alpha_code(alpha_channel), 0)
@@ -245,7 +268,9 @@ def map(pipeline: str | Pipeline, array: Any, *,
     (rows, columns) of a chunk, says otherwise; a channel axis comes back as the last one. The bits
     are those of Pipeline(...)(the whole picture). Guides and frames= are not for this.
     """
-    pipeline = Pipeline(pipeline) if isinstance(pipeline, str) else pipeline
+    if not isinstance(pipeline, Pipeline):
+        pipeline = Pipeline(pipeline)
+    _check_array(array, "shape", "dtype", "__getitem__")
     if _runtime.is_open(pipeline.text):
         raise ValueError("%s: something is to be chosen from the picture; choose it first, from a "
                          "part of it: pipeline.resolve(part)" % pipeline)
@@ -261,7 +286,7 @@ def map(pipeline: str | Pipeline, array: Any, *,
     if chunks is None:
         sides = [given[rows], given[columns]]
     else:
-        sides = [_even(array.shape[a], n) for a, n in zip((rows, columns), chunks)]
+        sides = [_even(array.shape[a], n) for a, n in zip((rows, columns), _sides(chunks))]
     if lazy:
         last = dask.array.moveaxis(array, axis, -1) if channels else array
         source = _Chunked(last, len(lead_axes), channels)
@@ -278,11 +303,15 @@ def store(array: dask.array.Array, target: Any, *, compute: bool = True) -> Any:
     """Computes a dask array, such as map() gives, and writes it to a Zarr array, each task its
     chunk; or to anything of that shape that takes target[index] = part.
 
-    No two tasks may write to one chunk of a Zarr array (one shard, if it has some), so chunks of
-    the array have to end where those of the target end; map(..., chunks=) makes such. Targets of
-    other kinds are written by one task at a time. With compute=False nothing is done yet: returns a
-    dask array for dask.compute() or Client.compute(), whose samples mean nothing.
+    The target is none of the Zarr arrays that the tasks read, since they read what others of
+    them would have replaced. No two tasks may write to one chunk of a Zarr array (one shard, if
+    it has some), so chunks of the array have to end where those of the target end; map(...,
+    chunks=) makes such. Targets of other kinds are written by one task at a time. With
+    compute=False nothing is done yet: returns a dask array for dask.compute() or
+    Client.compute(), whose samples mean nothing.
     """
+    _check_lazy(array)
+    _check_array(target, "shape", "dtype", "__setitem__")
     if array.shape != tuple(target.shape) or array.dtype != target.dtype:
         raise ValueError("the array is %s of shape %s, the target %s of shape %s"
                          % (array.dtype, array.shape, target.dtype, tuple(target.shape)))
@@ -299,11 +328,26 @@ def store(array: dask.array.Array, target: Any, *, compute: bool = True) -> Any:
                             compute=compute)
 
 
+def _read_by(layer):
+    """What a layer of a graph has in its tasks to be read: for map() a _Part, for dask.array an
+    array by itself or among the arguments."""
+    if hasattr(layer, "indices"):  # of dask.array: tasks are not made yet
+        return [argument for argument, _ in layer.indices]
+    if not hasattr(layer, "mapping"):
+        return []
+    parts = (task[-1] if isinstance(task, tuple) else task for task in layer.mapping.values())
+    return [part.source if isinstance(part, _Part) else part for part in parts]
+
+
 def _places_read(array):
-    """Where the Zarr arrays lie that map() reads for a dask array."""
-    return {_zarr.place(task[-1].source) for name, layer in array.dask.layers.items()
-            if name.startswith("tamis-") for task in layer.values()
-            if isinstance(task, tuple) and isinstance(task[-1], _Part)} - {None}
+    """Where the Zarr arrays lie that are read for a dask array."""
+    return {_zarr.place(source) for layer in array.dask.layers.values()
+            for source in _read_by(layer)} - {None}
+
+
+def _check_lazy(array):
+    if not isinstance(array, dask.array.Array):
+        raise TypeError("%s is no dask array, such as map() gives" % type(array).__name__)
 
 
 def _check_chunks(chunks, stored):
@@ -333,6 +377,7 @@ class Source:
         self.path, self.page, self.raw = os.fspath(path), page, raw
         i = _files.info(path, page, raw=raw)
         self.shape, self.dtype, self.alpha_channel = i.shape, i.dtype, i.alpha_channel
+        self.ndim = len(i.shape)
         by_parts = all(i.block)
         self.chunks = (tuple(i.block) if by_parts else i.shape[:2]) + i.shape[2:]
         self.by_parts = by_parts
@@ -341,9 +386,24 @@ class Source:
         return "tamis.dask.Source", self.path, self.page, self.raw, os.stat(self.path).st_mtime_ns
 
     def __getitem__(self, index):
-        rows, columns = index[:2]
-        y, bottom, _ = rows.indices(self.shape[0])
-        x, right, _ = columns.indices(self.shape[1])
+        """A part, by slices of step 1."""
+        y, bottom, x, right, rest = self._places(index)
+        if bottom <= y or right <= x:
+            return numpy.empty((max(bottom - y, 0), max(right - x, 0)) + self.shape[2:],
+                               self.dtype)[rest]
+        return self._read(y, bottom, x, right)[rest]
+
+    def _places(self, index):
+        index = index if isinstance(index, tuple) else (index,)
+        index += (slice(None),) * (len(self.shape) - len(index))
+        if len(index) > len(self.shape) or not all(isinstance(i, slice) and i.step in (None, 1)
+                                                   for i in index):
+            raise IndexError("%s: parts are taken by a slice of step 1 for each axis" % self.path)
+        y, bottom, _ = index[0].indices(self.shape[0])
+        x, right, _ = index[1].indices(self.shape[1])
+        return y, bottom, x, right, (slice(None),) * 2 + index[2:]
+
+    def _read(self, y, bottom, x, right):
         reader = _files.open_reader(self.path, self.raw)
         try:
             if not self.by_parts:
@@ -370,8 +430,10 @@ def write(path: str | os.PathLike[str], array: dask.array.Array, *,
     """Computes a dask array of one picture and writes it to a file (TIFF, PNM, PAM, PFM, NPY) band
     by band: no more than `ahead` bands besides the one that is written are in work at a time."""
     _files._need_files()
-    if alpha_channel is None and meta is not None:
-        alpha_channel = meta.alpha_channel
+    _check_lazy(array)
+    _check_array(array)
+    if alpha_channel is None:
+        alpha_channel = _files.alpha_of(meta)
     view = _blank_view(array.shape, array.dtype, "auto", alpha_channel)
     if view.count != 1 or view.channel_axis == 0:
         raise ValueError("an array of shape %s is not one picture" % (array.shape,))

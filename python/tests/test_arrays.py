@@ -169,7 +169,7 @@ def test_alpha():
 
 @pytest.mark.parametrize("dtype, words", [
     ("bool", "uint8"), ("float64", "float32"), ("int32", "uint16"), ("complex64", "real"),
-    ("S3", "not numbers"), ("uint64", "float32")])
+    ("S3", "not numbers"), ("uint64", "float32"), ("datetime64[s]", "datetime64")])
 def test_types_that_are_refused(dtype, words):
     with pytest.raises(TypeError, match=words):
         tamis.median(numpy.zeros((5, 5), dtype))
@@ -180,6 +180,29 @@ def test_shapes_that_are_refused():
                         ((5, 6), 2), ((5, 6, 3), 3), ((5, 6, 3), -4)):
         with pytest.raises(ValueError):
             tamis.median(numpy.zeros(shape, "uint8"), channel_axis=axis)
+
+
+def test_axes_that_are_none():
+    a = numpy.zeros((5, 6, 3), "uint8")
+    for axis in (-1000, -1001, 64, 1 << 70):
+        with pytest.raises(ValueError, match="channel_axis=%d" % axis):
+            tamis.median(a, channel_axis=axis)
+    for axis in ("last", 1.0, numpy.array([0, 1])):
+        with pytest.raises(TypeError, match="channel_axis="):
+            tamis.median(a, channel_axis=axis)
+    assert same(tamis.median(a, channel_axis=numpy.int64(-1)), tamis.median(a))
+
+
+def test_masks_are_refused():
+    a = picture((9, 8), "uint8")
+    masked, open_ = numpy.ma.masked_array(a, a > 100), numpy.ma.masked_array(a)
+    for call in (lambda: tamis.median(masked), lambda: tamis.compare(a, masked),
+                 lambda: tamis.median(a, out=masked.copy()), lambda: tamis.estimate_noise(masked),
+                 lambda: tamis.bilateral(a, guide=masked)):
+        with pytest.raises(ValueError, match="masked"):
+            call()
+    assert same(tamis.median(open_), tamis.median(a))
+    assert same(tamis.median(masked.filled(0)), tamis.median(a * (a <= 100)))
 
 
 def test_other_arrays():

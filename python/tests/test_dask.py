@@ -58,6 +58,35 @@ def test_choose_first():
                        channel_axis=None)
 
 
+def test_what_is_refused(tmp_path):
+    a = picture((60, 70), "uint8")
+    lazy = da.from_array(a, chunks=(20, 30))
+    unknown, mask = lazy[lazy[:, 0] > 3], numpy.ma.masked_array(a, a > 100)
+    for chunks in ((0, 40), (-1, 40)):
+        with pytest.raises(ValueError, match="chunks="):
+            tamis.dask.map("median", lazy, chunks=chunks)
+    for chunks in (40, (40,), (40, 40, 40), (40.5, 40), "auto"):
+        with pytest.raises(TypeError, match="chunks="):
+            tamis.dask.map("median", lazy, chunks=chunks)
+    for call, error, words in (
+            (lambda: tamis.dask.map("median", unknown), ValueError, "compute_chunk_sizes"),
+            (lambda: tamis.dask.write(tmp_path / "a.tif", unknown), ValueError, "unknown shape"),
+            (lambda: tamis.dask.map("median", da.from_array(mask)), TypeError, "mask"),
+            (lambda: tamis.dask.map("median", mask), TypeError, "mask"),
+            (lambda: tamis.dask.map("median", [[1, 2]]), TypeError, "no array"),
+            (lambda: tamis.dask.map(3, lazy), TypeError, "chain"),
+            (lambda: tamis.dask.write(tmp_path / "a.tif", a), TypeError, "no dask array"),
+            (lambda: tamis.dask.store(a, a), TypeError, "no dask array"),
+            (lambda: tamis.dask.store(lazy, "a.zarr"), TypeError, "no array"),
+            (lambda: tamis.dask.files("median", "a.png", tmp_path), TypeError, "one name"),
+            (lambda: tamis.dask.files("median", ["a.png"], tmp_path, retries=-1), ValueError,
+             "retries"),
+            (lambda: tamis.dask.files("median", ["a.png"], "{name}.png"), ValueError, "{stem}")):
+        with pytest.raises(error, match=words):
+            call()
+    assert not list(tmp_path.iterdir())
+
+
 def test_tasks_read_their_part_only():
     class Watched:
         shape, dtype, chunks = (400, 400), numpy.dtype("uint8"), (100, 100)
@@ -87,6 +116,22 @@ def test_tiff(tmp_path):
     with pytest.raises(ValueError, match="whole"):
         tamis.dask.write(tmp_path / "out.png", result)
     assert sorted(os.listdir(tmp_path)) == ["in.tif", "out.tif"]
+
+
+def test_parts_of_files(tmp_path):
+    a = picture((50, 70, 3), "uint8")
+    for name in ("a.tif", "a.png"):
+        tamis.write(tmp_path / name, a)
+        source = tamis.dask.open(tmp_path / name)
+        for index in (numpy.s_[3:9], numpy.s_[-9:-3, -7:], numpy.s_[:, 5:5], numpy.s_[:, :, 1:],
+                      numpy.s_[60:, 1:2, :2]):
+            assert same(numpy.ascontiguousarray(source[index]),
+                        numpy.ascontiguousarray(a[index])), (name, index)
+        for index in (3, numpy.s_[::2], numpy.s_[:, ::-1], numpy.s_[:, :, ::2], numpy.s_[..., 0],
+                      numpy.s_[:, :, :, :]):
+            with pytest.raises(IndexError, match="slice"):
+                source[index]
+        assert same(da.from_array(source, chunks=(20, 20, 3)).compute(scheduler="sync"), a)
 
 
 def test_zarr(tmp_path):

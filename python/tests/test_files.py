@@ -88,6 +88,26 @@ def test_errors(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.tif", "bad.png"]
 
 
+def test_arguments_that_are_refused(tmp_path):
+    a, path = picture((5, 6), "uint8"), tmp_path / "a.png"
+    tamis.write(path, a)
+    for call, error, words in (
+            (lambda: tamis.read(path, 1 << 40), ValueError, "page"),
+            (lambda: tamis.read(path, -1), ValueError, "page"),
+            (lambda: tamis.info(path, "x"), TypeError, "page="),
+            (lambda: tamis.read(path, max_pixels=-1), ValueError, "max_pixels"),
+            (lambda: tamis.read(path, max_pixels=29), MemoryError, "limit"),
+            (lambda: tamis.write(path, a, quality=1 << 40), ValueError, "quality"),
+            (lambda: tamis.write(path, a, level="9"), TypeError, "level="),
+            (lambda: tamis.write(path, a, meta={"icc": b""}), TypeError, "not tamis.Meta"),
+            (lambda: tamis.write(path, a, meta=tamis.Meta({"text:a": 5})), TypeError, "bytes"),
+            (lambda: tamis.compare(a, a, data_range=0), ValueError, "data_range"),
+            (lambda: tamis.psnr(a, a, data_range=float("nan")), ValueError, "data_range")):
+        with pytest.raises(error, match=words):
+            call()
+    assert same(tamis.read(path), a) and len(list(tmp_path.iterdir())) == 1
+
+
 def test_names_that_are_no_text(tmp_path):
     name = os.fsencode(tmp_path) + b"/\xff.png"
     with pytest.raises(FileNotFoundError):

@@ -30,6 +30,7 @@ def test_arguments_of_each_kind():
                 run("convolve=kernel=0,1,0;1,-3,1;0,1,2.5:flip=on")(A))
     assert same(tamis.convolve(A, numpy.array(kernel)),
                 run("convolve=kernel=0,1,0;1,-3,1;0,1,2.5")(A))
+    assert same(tamis.convolve(A, kernel, flip=numpy.True_), tamis.convolve(A, kernel, flip=True))
     assert same(tamis.color(tamis.color(A, to="rgb"), from_="rgb"), A)
 
 
@@ -50,10 +51,37 @@ def test_arguments_that_are_refused():
         tamis.resize(A, size=(1, 2, 3))
     with pytest.raises(TypeError, match="sigma="):
         tamis.gaussian(A, sigma=[1, 2])
+    with pytest.raises(ValueError, match=r"ksize = 3\.7.*x5"):
+        tamis.box(A, (3.7, 5))
+    endless = []
+    endless.append(endless)
+    for kernel in (["abc"], [["1", "2"]], "abc".split(), numpy.zeros((3, 3, 3)), [[1j]], endless):
+        with pytest.raises(TypeError, match="kernel="):
+            tamis.convolve(A, kernel)
+    with pytest.raises(TypeError, match="matrix="):
+        tamis.affine(A, ["1", "0", "0", "0", "1", "0"])
+    for call in (lambda: tamis.gaussian(A, sigma="2\0junk"), lambda: tamis.Pipeline("box\0"),
+                 lambda: tamis.Pipeline("@a", presets={"a": "box\0junk"})):
+        with pytest.raises(ValueError, match="null character"):
+            call()
     with pytest.raises(ValueError, match="remap"):
         tamis.remap(A, None)
     with pytest.raises(TypeError):
         tamis.median()
+
+
+def test_devices_and_threads_that_are_refused():
+    for threads, error in (("2", TypeError), (2.5, TypeError), ([2], TypeError),
+                           (1 << 40, ValueError), (-1, ValueError), (1025, ValueError)):
+        with pytest.raises(error, match="threads"):
+            tamis.median(A, threads=threads)
+        with pytest.raises(error, match="threads"):
+            tamis.set_threads(threads)
+    for device in (3, ["cpu"], b"cpu"):
+        with pytest.raises(TypeError, match="device="):
+            tamis.median(A, device=device)
+        with pytest.raises(TypeError, match="device="):
+            tamis.Pipeline("median", device=device)(A)
 
 
 def test_guides():
@@ -145,6 +173,9 @@ def test_facts_of_pipelines():
     f = tamis.Pipeline("resize=scale=2,color").format((10, 20, 3), "uint8")
     assert f == ((20, 40), numpy.dtype("uint8"), None)
     assert tamis.Pipeline("sobel=output=dx").format(A).dtype == numpy.int16
+    assert tamis.Pipeline("box").format(memoryview(A)) == tamis.Pipeline("box").format(A)
+    with pytest.raises(ValueError, match="resolve"):
+        tamis.Pipeline("nlmeans=h=auto").explain((10, 20), "uint8")
     with pytest.raises(ValueError, match="canny"):
         tamis.Pipeline("canny=low=90:high=10").format((10, 20), "uint8")
 
@@ -182,6 +213,17 @@ def test_module():
     with pytest.raises(ValueError, match="device"):
         tamis.median(A, device="tpu")
     assert all(hasattr(tamis, name) for name in tamis.__all__)
+
+
+@pytest.mark.parametrize("wrong", [
+    {"data": ()}, {"data": None}, {"shape": (4, "x")}, {"strides": (1,)}, {"typestr": "|u1\0"},
+    {"typestr": "<f8"}, {"shape": (1 << 62, 1 << 62, 4)}, {"shape": (-4, 4)}])
+def test_interfaces_that_are_refused(wrong):
+    from tamis import _core
+    said = {"shape": (4, 4), "typestr": "|u1", "data": (1 << 20, False), "version": 3}
+    _core.View(said, device=1)
+    with pytest.raises((TypeError, ValueError)):
+        _core.View({**said, **wrong}, device=1)
 
 
 def test_objects_of_the_library_are_whole():

@@ -2,6 +2,7 @@
 """Threads, processes, Ctrl-C, and what a call costs."""
 import multiprocessing
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -153,15 +154,16 @@ except KeyboardInterrupt:
 
 
 def test_ctrl_c():
+    """The whole run takes 160 seconds of a CPU. Clocks tell less where there is other work."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     process = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE,
                                preexec_fn=lambda: signal.signal(signal.SIGINT,
                                                                 signal.default_int_handler))
     assert process.stdout.readline() == b"begin\n"
     time.sleep(0.3)
-    start = time.monotonic()
     process.send_signal(signal.SIGINT)
-    assert process.wait(60) == 42
-    assert time.monotonic() - start < 15
+    assert process.wait(100) == 42
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 15
     process.stdout.close()
 
 
@@ -222,7 +224,6 @@ def test_overhead(library):
 
 def test_memory_stays():
     import gc
-    import resource
     a = picture((500, 700), "uint8")
     for _ in range(50):
         tamis.median(a)

@@ -4,6 +4,7 @@ left to."""
 import gc
 import os
 import pickle
+import shutil
 
 import numpy
 import pytest
@@ -189,6 +190,38 @@ def test_what_is_read_is_not_written(tmp_path, more):
     memory = zarr.create_array({}, shape=a.shape, chunks=(20, 20), dtype=a.dtype)
     with pytest.raises(ValueError, match="would be written"):
         tamis.dask.store(tamis.dask.map("median", memory), memory)
+
+
+def test_what_is_read_by_others_is_not_written(tmp_path):
+    """Arrays that dask reads by itself, whose tasks take what lies around their chunk, too."""
+    a = picture((40, 80), "uint16")
+    z = create(tmp_path / "a.zarr", a, (20, 20))
+    z[...] = a
+    os.symlink(tmp_path / "a.zarr", tmp_path / "link.zarr")
+    for lazy in (da.from_zarr(str(tmp_path / "a.zarr")), da.from_zarr(z), da.from_array(z),
+                 da.from_array(z, inline_array=True), z):
+        for name in ("a.zarr", "link.zarr"):
+            again = zarr.open_array(str(tmp_path / name), mode="r+")
+            with pytest.raises(ValueError, match="would be written"):
+                tamis.dask.store(tamis.dask.map("median", lazy, chunks=(20, 20)), again)
+    out = create(tmp_path / "b.zarr", a, (20, 20))
+    with dask.config.set(scheduler="threads"):
+        tamis.dask.store(tamis.dask.map("median", da.from_zarr(z)), out)
+    assert same(z[...], a) and same(out[...], tamis.median(a))
+
+
+def test_folders_that_are_gone(tmp_path):
+    """What a worker that does not see the folder would take for an array without a chunk."""
+    a = picture((40, 80), "uint16")
+    plain = _zarr.plain(create(tmp_path / "a.zarr", a, (20, 20), compressors=None))
+    assert not plain[:, :].any()
+    shutil.rmtree(tmp_path / "a.zarr")
+    with pytest.raises(FileNotFoundError, match="a.zarr"):
+        plain[:, :]
+    for what in (a, 0 * a):
+        with pytest.raises(FileNotFoundError, match="a.zarr"):
+            plain[:, :] = what
+    assert not list(tmp_path.iterdir())
 
 
 def test_memory_that_is_used_again():
