@@ -15,23 +15,33 @@
  *     get()   makes the rows in the middle of what it has taken
  *
  * The first and the last lane only lend what they have, so an Op looks at most at the eight samples
- * on either side of a lane's. */
+ * on either side of a lane's.
+ *
+ * Pictures so narrow that strips would leave lanes idle are flat: tiles are as wide as the picture,
+ * and warps take their lanes from one tile after the other. */
 #ifndef TAMIS_CUDA_ROWS_CUH
 #define TAMIS_CUDA_ROWS_CUH
 
 #include "async.cuh"
 #include "kernel.cuh"
 
-enum { TAMIS_ROWS_V = 8, TAMIS_ROWS_INNER = 30 * TAMIS_ROWS_V, TAMIS_ROWS_BATCH = 4 };
+enum {
+    TAMIS_ROWS_V = 8,
+    TAMIS_ROWS_LANES = 30, /* of a warp that make results */
+    TAMIS_ROWS_INNER = TAMIS_ROWS_LANES * TAMIS_ROWS_V,
+    TAMIS_ROWS_BATCH = 4
+};
 
 template <typename Op> struct tamis_rows_args {
     tamis_inputs<uint8_t> in;
     tamis_output out;
     typename Op::params params;
     int shift_x, shift_y; /* samples, rows */
-    int first;            /* first sample of the first strip's results, a multiple of V */
-    int height;           /* rows that a warp makes */
-    unsigned strips;      /* in a row */
+    int first;            /* first sample of the first lane's results, a multiple of V */
+    int height;           /* rows of a tile; flat: not more than the part has */
+    int tiles;            /* flat: the last may share rows with the one above */
+    unsigned strips;      /* warps for a tile */
+    unsigned period;      /* flat: lanes of a tile, of which the first and the last only lend */
 };
 
 /* Eight samples of the result. */
@@ -235,25 +245,23 @@ struct tamis_rows_inside {
     }
 };
 
-/* Rows that others may stand for; what lies outside on either side is found among eight samples
- * that are side by side in memory, or is the border's value. */
-template <int STEP> struct tamis_rows_beside {
-    const tamis_input<uint8_t> &in;
-    int y, last;
+/* What lies outside on either side is found among eight samples that are side by side in memory, or
+ * is the border's value. */
+template <int STEP> struct tamis_rows_columns {
     int block;            /* first of the eight */
     unsigned order[2];    /* where each of the lane's samples is in them */
     uint2 taken, instead; /* bits that come from there, and the others' */
 
-    __device__ __forceinline__ tamis_rows_beside(const tamis_rows_edges<STEP> &edges, int row)
-        : in(edges.in), y(row), last(edges.last), block(-1), taken(make_uint2(0, 0)),
-          instead(edges.blank)
+    __device__ __forceinline__ explicit tamis_rows_columns(const tamis_rows_edges<STEP> &edges)
+        : block(-1), taken(make_uint2(0, 0)), instead(edges.blank)
     {
         order[0] = order[1] = 0;
     }
     /* Samples begin .. end-1 of the image's rows are looked at. 0: they are not all to be had. */
     __device__ __forceinline__ bool find(const tamis_rows_edges<STEP> &edges, int begin, int end)
     {
-        bool found = in.border != TAMIS_BORDER_CONSTANT || (y >= 0 && last < in.h);
+        const tamis_input<uint8_t> &in = edges.in;
+        bool found = true;
 #pragma unroll
         for (int c = 0; c < TAMIS_ROWS_V; c++) {
             int from = edges.from[c], i = edges.i + c;
@@ -270,16 +278,43 @@ template <int STEP> struct tamis_rows_beside {
         return found && block >= in.left * STEP &&
                (int64_t)block + TAMIS_ROWS_V <= (in.right + (int64_t)1) * STEP;
     }
-    __device__ __forceinline__ const char *next()
-    {
-        int v = tamis_index(in.border, min(y, last), in.h);
-        y++;
-        return (const char *)in.row(min(max(v, in.top), in.bottom)) + block;
-    }
     __device__ __forceinline__ uint2 samples(uint2 w) const
     {
         return make_uint2((__byte_perm(w.x, w.y, order[0]) & taken.x) | instead.x,
                           (__byte_perm(w.x, w.y, order[1]) & taken.y) | instead.y);
+    }
+};
+
+/* Rows inside the picture, and such columns. */
+template <int STEP> struct tamis_rows_across {
+    tamis_rows_inside rows;
+    const tamis_rows_columns<STEP> &columns;
+
+    __device__ __forceinline__ const char *next()
+    {
+        return rows.next();
+    }
+    __device__ __forceinline__ uint2 samples(uint2 w) const
+    {
+        return columns.samples(w);
+    }
+};
+
+/* Rows that others may stand for, and such columns. */
+template <int STEP> struct tamis_rows_beside {
+    const tamis_input<uint8_t> &in;
+    const tamis_rows_columns<STEP> &columns;
+    int y, last;
+
+    __device__ __forceinline__ const char *next()
+    {
+        int v = tamis_index(in.border, min(y, last), in.h);
+        y++;
+        return (const char *)in.row(min(max(v, in.top), in.bottom)) + columns.block;
+    }
+    __device__ __forceinline__ uint2 samples(uint2 w) const
+    {
+        return columns.samples(w);
     }
 };
 
@@ -419,55 +454,88 @@ tamis_rows_slow(const tamis_rows_args<Op> &a, const tamis_rows_edges<Op::STEP> &
 static __device__ __forceinline__ unsigned tamis_ends_first(unsigned block, unsigned strips,
                                                             unsigned blocks)
 {
-    if (block < strips)
+    if (block < strips || blocks < 2 * strips)
         return block;
     return block < 2 * strips ? blocks - 2 * strips + block : block - strips;
 }
 
-static __device__ __forceinline__ int tamis_rows_up(int rows, int group)
+static __host__ __device__ __forceinline__ int tamis_rows_up(int rows, int group)
 {
     return (rows + group - 1) / group * group;
 }
 
+/* Where a lane's results begin, how many rows it makes, and whether it makes any at all. */
+struct tamis_rows_spot {
+    int x, y, rows;
+    bool lends;
+
+    /* A strip of its own. */
+    template <typename Op>
+    static __device__ __forceinline__ tamis_rows_spot of_strip(const tamis_rows_args<Op> &a)
+    {
+        unsigned block = tamis_ends_first(blockIdx.x, a.strips, gridDim.x);
+        int tile = (int)(block / a.strips), strip = (int)(block - tile * a.strips);
+        int y = a.out.y + tile * a.height;
+        return {a.first + strip * TAMIS_ROWS_INNER + ((int)threadIdx.x - 1) * TAMIS_ROWS_V, y,
+                min(a.height, a.out.y + a.out.h - y), threadIdx.x == 0 || threadIdx.x == 31};
+    }
+    /* Lanes of one tile after the other; column -1 is the first one, which only lends. */
+    template <typename Op>
+    static __device__ __forceinline__ tamis_rows_spot of_flat(const tamis_rows_args<Op> &a)
+    {
+        unsigned block = tamis_ends_first(blockIdx.x, a.strips, gridDim.x);
+        uint64_t lane = (uint64_t)block * TAMIS_ROWS_LANES + threadIdx.x;
+        unsigned before = lane >> 32 ? (unsigned)(lane / a.period) : (unsigned)lane / a.period;
+        int column = (int)((unsigned)lane - before * a.period) - 1;
+        int tile = min((int)before, a.tiles - 1);
+        bool lends = threadIdx.x == 0 || threadIdx.x == 31 || (int)before > tile;
+        return {a.first + column * TAMIS_ROWS_V, a.out.y + min(tile * a.height, a.out.h - a.height),
+                a.height, lends};
+    }
+};
+
 /* A block is one warp, so that none waits for another, and the compiler sees that its lanes stay
  * together. */
-template <typename Op>
+template <typename Op, bool FLAT>
 __global__ void __launch_bounds__(32, TAMIS_ROWS_BLOCKS(Op::BLOCKS))
     tamis_rows(const __grid_constant__ tamis_rows_args<Op> a)
 {
     typedef typename Op::result T;
     __shared__ uint2 ring[32 * Op::AHEAD * Op::GROUP];
     const tamis_input<uint8_t> &in = a.in.plane[blockIdx.y];
-    unsigned block = tamis_ends_first(blockIdx.x, a.strips, gridDim.x);
-    int tile = (int)(block / a.strips), strip = (int)(block - tile * a.strips);
-    int x = a.first + strip * TAMIS_ROWS_INNER + ((int)threadIdx.x - 1) * TAMIS_ROWS_V;
-    int y = a.out.y + tile * a.height;
+    tamis_rows_spot spot = FLAT ? tamis_rows_spot::of_flat(a) : tamis_rows_spot::of_strip(a);
+    int x = spot.x, y = spot.y;
     int begin = a.out.x * Op::STEP - x, end = (a.out.x + a.out.w) * Op::STEP - x;
-    bool lends = threadIdx.x == 0 || threadIdx.x == 31;
     tamis_rows_place<T> place = {tamis_row<char>(a.out, blockIdx.y, y) + x * (int64_t)sizeof(T),
                                  a.out.stride[blockIdx.y], max(begin, 0),
-                                 lends ? 0 : min(end, (int)TAMIS_ROWS_V),
-                                 min(a.height, a.out.y + a.out.h - y)};
+                                 spot.lends ? 0 : min(end, (int)TAMIS_ROWS_V), spot.rows};
     /* Under the eight results of this lane, and the first row above them. */
     int i = x + a.shift_x, top = y + a.shift_y - Op::R;
     int bottom = top + 2 * Op::R + tamis_rows_up(place.rows, Op::GROUP) - 1;
-    bool inside = i >= in.left * Op::STEP &&
-                  (int64_t)i + TAMIS_ROWS_V <= (in.right + (int64_t)1) * Op::STEP &&
-                  top >= in.top && bottom <= in.bottom && place.all_or_none();
+    bool rows = top >= in.top && bottom <= in.bottom, whole = place.all_or_none();
+    bool inside =
+        i >= in.left * Op::STEP && (int64_t)i + TAMIS_ROWS_V <= (in.right + (int64_t)1) * Op::STEP;
     const unsigned all = 0xffffffffu;
-    if (__all_sync(all, inside)) {
+    if (__all_sync(all, inside && rows && whole)) {
         tamis_rows_inside source = {in.data() + top * in.stride + i, in.stride};
         tamis_rows_fast<Op>(a, source, place, ring);
         return;
     }
     tamis_rows_edges<Op::STEP> edges(in, i, top + 2 * Op::R + place.rows - 1);
-    tamis_rows_beside<Op::STEP> source(edges, top);
+    tamis_rows_columns<Op::STEP> columns(edges);
     int under = a.out.x * Op::STEP + a.shift_x, reach = Op::R * Op::STEP;
-    bool found = source.find(edges, under - reach, under + a.out.w * Op::STEP + reach);
-    if (__all_sync(all, found && place.all_or_none()))
+    bool found = columns.find(edges, under - reach, under + a.out.w * Op::STEP + reach) && whole;
+    bool blank = in.border == TAMIS_BORDER_CONSTANT && (top < 0 || edges.last >= in.h);
+    if (__all_sync(all, found && rows)) {
+        tamis_rows_inside straight = {in.data() + top * in.stride + columns.block, in.stride};
+        tamis_rows_across<Op::STEP> source = {straight, columns};
         tamis_rows_fast<Op>(a, source, place, ring);
-    else
+    } else if (__all_sync(all, found && !blank)) {
+        tamis_rows_beside<Op::STEP> source = {in, columns, top, edges.last};
+        tamis_rows_fast<Op>(a, source, place, ring);
+    } else {
         tamis_rows_slow<Op>(a, edges, top, place);
+    }
 }
 
 /* ---- launches */
@@ -480,13 +548,47 @@ template <typename Op> static bool tamis_rows_fit(const tamis_gpu_work *w)
            w->shift_x * Op::STEP % TAMIS_ROWS_V == 0;
 }
 
-/* Enough warps for any device, and rows enough for those above the first to cost little. */
-template <typename Op> static int tamis_rows_height(int64_t strips, int32_t h)
+/* Enough warps for any device, and rows enough for those above the first to cost little. In narrow
+ * pictures most strips are at an edge, and take longer to begin: they are higher, as far as there
+ * are many of them. planes: of all pictures. */
+template <typename Op>
+static int tamis_rows_height(const tamis_rows_args<Op> &a, int64_t planes, int32_t h)
 {
-    int rows = Op::R < 4 ? 32 : 64;
-    while (rows > 8 && rows > 2 * Op::R && strips * tamis_tiles(h, rows) < 2000)
+    int rows = a.strips < 8 ? 128 : Op::R < 4 ? 32 : 64;
+    while (rows > 8 && rows > 2 * Op::R) {
+        int64_t wanted = rows > 32 ? 62 * rows : 2000;
+        if (a.strips * planes * tamis_tiles(h, rows) >= wanted)
+            break;
         rows /= 2;
+    }
     return rows;
+}
+
+/* Whether strips would leave more than every seventh lane idle. */
+template <typename Op> static bool tamis_rows_is_narrow(const tamis_rows_args<Op> &a)
+{
+    return (int64_t)a.strips * TAMIS_ROWS_LANES * 6 > (int64_t)a.period * 7;
+}
+
+template <typename Op> static void tamis_rows_start(tamis_rows_args<Op> a, const tamis_gpu_work *w)
+{
+    TAMIS_LAUNCH((tamis_rows<Op, false>),
+                 tamis_grid(w, a.strips, tamis_tiles(w->part.h, a.height), w->planes), 32, 0,
+                 w->stream, a);
+}
+
+template <typename Op>
+static void tamis_rows_start_flat(tamis_rows_args<Op> a, const tamis_gpu_work *w)
+{
+    /* Tiles that are alike. */
+    int alike = (int)tamis_tiles(w->part.h, (int)tamis_tiles(w->part.h, a.height));
+    int rows = tamis_rows_up(alike, Op::GROUP);
+    a.height = rows < w->part.h ? rows : w->part.h;
+    a.tiles = (int)tamis_tiles(w->part.h, a.height);
+    int64_t lanes = (int64_t)a.period * a.tiles - 2;
+    TAMIS_LAUNCH((tamis_rows<Op, true>),
+                 tamis_grid(w, tamis_tiles(lanes, TAMIS_ROWS_LANES), 1, w->planes), 32, 0,
+                 w->stream, a);
 }
 
 template <typename Op>
@@ -502,10 +604,15 @@ static tamis_status tamis_rows_launch(const char *name, const tamis_gpu_work *w,
     a.first = w->part.x * Op::STEP / TAMIS_ROWS_V * TAMIS_ROWS_V;
     int64_t width = (int64_t)(w->part.x + w->part.w) * Op::STEP - a.first;
     a.strips = (unsigned)tamis_tiles(width, TAMIS_ROWS_INNER);
-    a.height = tamis_rows_height<Op>((int64_t)a.strips * w->planes * w->count, w->part.h);
-    TAMIS_LAUNCH(tamis_rows<Op>,
-                 tamis_grid(w, a.strips, tamis_tiles(w->part.h, a.height), w->planes), 32, 0,
-                 w->stream, a);
+    a.period = (unsigned)tamis_tiles(width, TAMIS_ROWS_V) + 2;
+    a.height = tamis_rows_height(a, (int64_t)w->planes * w->count, w->part.h);
+    a.tiles = 0;
+    bool flat = Op::STEP == 1 && tamis_rows_is_narrow(a); /* color has many lanes */
+    if constexpr (Op::STEP == 1)
+        if (flat)
+            tamis_rows_start_flat(a, w);
+    if (!flat)
+        tamis_rows_start(a, w);
     return tamis_cuda_launched(name, fault);
 }
 
