@@ -104,6 +104,16 @@ template <> struct tamis_sample<float> {
     }
 };
 
+/* Has the compiler keep v in a register, rather than compute it anew wherever it is used. */
+static __device__ __forceinline__ void tamis_keep(int &v)
+{
+#ifdef TAMIS_EMULATE
+    (void)v;
+#else
+    asm volatile("" : "+r"(v));
+#endif
+}
+
 /* ---- single instructions whose results are off by one or two units in the last place. Kernels
  * say why that suffices; where rows must agree to the bit, they do not use these. */
 

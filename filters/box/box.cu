@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Means of windows on a device. Integers are exact; floats are summed in binary64. Bytes: box_rows
- * for small windows, box_products up to about 113 samples; integers beyond: box_strips. */
+ * for small windows, for color box_products up to about 113 samples; other integers: box_strips. */
 #include "box_parts.cuh"
 #include "box_products.cuh"
 #include "box_rows.cuh"

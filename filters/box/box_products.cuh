@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Means of windows of bytes on tensor cores: products with matrices of ones. Sums of columns have
- * two bytes. */
+/* Means of windows of color bytes on tensor cores: products with matrices of ones. Sums of columns
+ * have two bytes. */
 #ifndef TAMIS_BOX_PRODUCTS_CUH
 #define TAMIS_BOX_PRODUCTS_CUH
 
@@ -142,8 +142,8 @@ static void fill_box_across(const struct box_coef *c, int step, int lead, int bl
     }
 }
 
-/* The tables; plan->groups stays 0 where windows are too large, and where box_rows.cuh is faster.
- * a: says how to divide. */
+/* The tables; plan->groups stays 0 where windows are too large, and where box_rows.cuh or
+ * box_strips.cuh, which goes down planes, is faster. a: says how to divide. */
 static tamis_status fill_box_products(tamis_gpu_prep *prep, const struct box_coef *c,
                                       const box_args<uint8_t> &a, box_products_plan *plan)
 {
@@ -155,7 +155,7 @@ static tamis_status fill_box_products(tamis_gpu_prep *prep, const struct box_coe
     int64_t lead = node->border == TAMIS_BORDER_VALID ? before : (before + 3) / 4 * 4;
     int64_t blocks = tamis_tiles(lead + TAMIS_PRODUCTS_BLOCK + behind, TAMIS_PRODUCTS_BLOCK);
     int64_t groups = tamis_tiles((int64_t)TAMIS_PRODUCTS_ROWS - 1 + c->h, TAMIS_PRODUCTS_ROWS);
-    if (groups > BOX_GROUPS || blocks > BOX_BLOCKS || has_rows(c, step))
+    if (step == 1 || groups > BOX_GROUPS || blocks > BOX_BLOCKS || has_rows(c, step))
         return TAMIS_OK;
     bool small = groups <= 3 && blocks <= 2, middle = groups <= 5 && blocks <= 3;
     plan->groups = small ? 3 : middle ? 5 : BOX_GROUPS;

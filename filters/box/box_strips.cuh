@@ -2,17 +2,21 @@
 /* Means of integers on a device, at a cost that does not depend on the window: a warp goes down a
  * strip of the image.
  *
- * Each thread keeps the sums of V columns over the window's rows: a row enters, a row leaves. For
+ * Each lane keeps the sums of V columns over the window's rows: a row enters, a row leaves. For
  * each row of outputs the warp makes prefix sums of them, modulo 2^32, and a window's sum is the
- * difference of two, of which one is the thread's own and the other comes through shared memory.
- * Strips begin where loads and stores are aligned: what is to be stored moves there with the help
- * of the neighboring lane. */
+ * difference of two, of which one is the lane's own and the other comes through shared memory.
+ * Rows pass through shared memory as well, some on their way ahead (async.cuh); columns outside of
+ * the picture are found there among those inside. Strips begin where loads and stores are aligned:
+ * what is to be stored moves there with the help of the neighboring lane. */
 #ifndef TAMIS_BOX_STRIPS_CUH
 #define TAMIS_BOX_STRIPS_CUH
 
+#include <limits.h>
+
+#include "async.cuh"
 #include "box_parts.cuh"
 
-enum { STRIP_BYTES = 16, STRIP_PAD = 32, STRIP_AHEAD = 3 };
+enum { STRIP_BYTES = 16, STRIP_PAD = 32, STRIP_AHEAD = 4, STRIP_BLOCKS = 16 };
 
 template <typename T> struct box_strip_size {
     enum { V = STRIP_BYTES / sizeof(T), WIDTH = 32 * V, PER_WORD = 4 / sizeof(T) };
@@ -32,52 +36,196 @@ template <typename T> static __device__ __forceinline__ box_words box_upward(box
     return r;
 }
 
-/* A thread's columns, and rows of them: where they are not side by side in the image, or not at
- * aligned places, each sample's place is found once for all rows, and those of a row are loaded
- * together. */
-template <typename T> struct box_source {
-    enum { V = box_strip_size<T>::V, PER_WORD = box_strip_size<T>::PER_WORD };
-    const tamis_input<T> &in;
-    int last;         /* row that is needed */
-    bool whole;       /* all may be loaded at once, */
-    const char *base; /* from here in row 0 */
-    int from[V];      /* else: samples of a row; -1: the border's value */
+static __device__ __forceinline__ box_words box_words_of(uint4 q)
+{
+    return {{q.x, q.y, q.z, q.w}};
+}
 
-    /* Columns from x on, of which those from begin to end - 1 are needed. */
-    __device__ __forceinline__ box_source(const box_args<T> &a, const tamis_input<T> &input, int x,
-                                          int begin, int end, int last_row)
-        : in(input), last(last_row)
+/* A lane's samples, one by one. */
+template <typename T, typename F> static __device__ __forceinline__ box_words box_gather(F sample)
+{
+    enum { V = box_strip_size<T>::V, PER_WORD = box_strip_size<T>::PER_WORD };
+    box_words r = {{0, 0, 0, 0}};
+    T samples[V];
+#pragma unroll
+    for (int n = 0; n < V; n++)
+        samples[n] = sample(n);
+#pragma unroll
+    for (int n = 0; n < V; n++) {
+        unsigned bits = sizeof(T) == 1 ? (uint8_t)samples[n] : (uint16_t)samples[n];
+        r.w[n / PER_WORD] |= bits << 8 * (int)sizeof(T) * (n % PER_WORD);
+    }
+    return r;
+}
+
+/* ---- where rows come from */
+
+/* What of its strip's columns a lane brings, and which stand for its own. */
+template <typename T> struct box_lane {
+    enum { V = box_strip_size<T>::V };
+    const tamis_input<T> &in;
+    int x, last; /* the lane's first column; the last row that is needed */
+    int from[V]; /* what columns stand for its own; -1: none, but the border's value */
+    bool whole;  /* its own are side by side in memory, aligned, */
+    int bytes;   /* or so many bytes of them, from the first on */
+
+    /* Columns from `first` on, of which those from begin to end - 1 are needed. */
+    __device__ __forceinline__ box_lane(const box_args<T> &a, const tamis_input<T> &input,
+                                        int first, int begin, int end, int last_row)
+        : in(input), x(first + (int)threadIdx.x * V), last(last_row)
     {
-        whole = a.aligned >= 16 && in.pitch == 1 && x >= in.left && x + V <= in.right + 1;
-        base = in.data() + (int64_t)x * (int)sizeof(T);
+        bool there = a.aligned >= 16 && in.pitch == 1 && x >= in.left;
+        bytes = there ? min(max(in.right + 1 - x, 0), (int)V) * (int)sizeof(T) : 0;
+        whole = bytes == STRIP_BYTES;
 #pragma unroll
         for (int n = 0; n < V; n++) {
             int u = tamis_index(in.border, min(max(x + n, begin), end - 1), in.w);
-            from[n] = u < 0 ? -1 : min(max(u, in.left), in.right) * in.pitch;
+            bool needed = x + n >= begin && x + n < end && u >= 0;
+            from[n] = needed ? min(max(u, in.left), in.right) : -1;
         }
     }
-
+    /* Row y, at once. */
     __device__ __forceinline__ box_words load(int y) const
     {
-        box_words r = {{0, 0, 0, 0}};
         int v = tamis_index(in.border, min(y, last), in.h);
-        if (whole && v >= 0) {
-            uint4 q = *(const uint4 *)(base + min(max(v, in.top), in.bottom) * in.stride);
-            return box_upward<T>({{q.x, q.y, q.z, q.w}});
-        }
         const T *row = in.row(min(max(v, in.top), in.bottom));
-        T samples[V];
-#pragma unroll
-        for (int n = 0; n < V; n++)
-            samples[n] = v < 0 || from[n] < 0 ? (T)in.outside[0] : row[from[n]];
-#pragma unroll
-        for (int n = 0; n < V; n++) {
-            unsigned bits = sizeof(T) == 1 ? (uint8_t)samples[n] : (uint16_t)samples[n];
-            r.w[n / PER_WORD] |= bits << 8 * (int)sizeof(T) * (n % PER_WORD);
-        }
-        return box_upward<T>(r);
+        if (whole && v >= 0)
+            return box_words_of(*(const uint4 *)(row + x));
+        return box_gather<T>([&](int n) {
+            return v < 0 || from[n] < 0 ? (T)in.outside[0] : row[(int64_t)from[n] * in.pitch];
+        });
     }
 };
+
+/* Rows inside the picture, and all columns as well. */
+template <typename T> struct box_inside {
+    const char *row;
+    int64_t stride;
+
+    __device__ __forceinline__ box_inside(const box_lane<T> &lane, int y)
+        : row((const char *)(lane.in.row(y) + lane.x)), stride(lane.in.stride)
+    {
+    }
+    __device__ __forceinline__ void start(uint4 *slot)
+    {
+        tamis_copy_start(slot + threadIdx.x, row);
+        row += stride;
+    }
+    __device__ __forceinline__ box_words get(const uint4 *slot)
+    {
+        return box_words_of(slot[threadIdx.x]);
+    }
+};
+
+/* Where a lane finds its columns in a row of shared memory that all lanes of the strip have filled:
+ * each word's samples in two words side by side. */
+template <typename T> struct box_columns_beside {
+    enum { V = box_strip_size<T>::V, PER_WORD = box_strip_size<T>::PER_WORD, WORDS = 32 * 4 };
+    int word[4];                 /* the first of the two */
+    unsigned order[4], taken[4]; /* bytes of the eight; bits that come from there */
+    unsigned instead;            /* the border's value */
+    bool found;
+
+    /* first: the strip's first column. */
+    __device__ __forceinline__ box_columns_beside(const box_args<T> &a, const box_lane<T> &lane,
+                                                  int first)
+        : found(a.aligned >= 16 && lane.in.pitch == 1)
+    {
+        const int SIZE = sizeof(T);
+        int skipped = first >= lane.in.left ? 0 : (lane.in.left - first + V - 1) / V * V;
+        instead = SIZE == 1 ? (uint8_t)lane.in.outside[0] * 0x01010101u
+                            : (uint16_t)(T)lane.in.outside[0] * 0x00010001u;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            int least = INT_MAX;
+            taken[k] = order[k] = 0;
+#pragma unroll
+            for (int n = k * PER_WORD; n < (k + 1) * PER_WORD; n++)
+                least = lane.from[n] < 0 ? least : min(least, lane.from[n] - first);
+            word[k] = least == INT_MAX ? 0 : min(max(least / PER_WORD, 0), WORDS - 2);
+#pragma unroll
+            for (int n = 0; n < PER_WORD; n++) {
+                int from = lane.from[k * PER_WORD + n] - first, at = from - word[k] * PER_WORD;
+                if (lane.from[k * PER_WORD + n] < 0)
+                    continue;
+                found = found && from >= skipped && from < 32 * V && at < 2 * PER_WORD;
+                unsigned bytes = SIZE == 1 ? at & 7 : (2 * at & 7) * 0x11 + 0x10;
+                order[k] |= bytes << 4 * SIZE * n;
+                taken[k] |= (SIZE == 1 ? 0xffu : 0xffffu) << 8 * SIZE * n;
+            }
+        }
+    }
+    __device__ __forceinline__ box_words get(const uint4 *slot) const
+    {
+        const unsigned *w = (const unsigned *)slot;
+        box_words r;
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            r.w[k] = (__byte_perm(w[word[k]], w[word[k] + 1], order[k]) & taken[k]) |
+                     (instead & ~taken[k]);
+        return r;
+    }
+};
+
+/* Rows inside the picture; columns that some lane of the strip brings. */
+template <typename T> struct box_across {
+    const box_columns_beside<T> &columns;
+    const char *row;
+    int64_t stride;
+    int bytes;
+
+    __device__ __forceinline__ box_across(const box_columns_beside<T> &c, const box_lane<T> &lane,
+                                          int y)
+        : columns(c), row((const char *)(lane.in.row(y) + lane.x)), stride(lane.in.stride),
+          bytes(lane.bytes)
+    {
+    }
+    __device__ __forceinline__ void start(uint4 *slot)
+    {
+        __syncwarp(); /* what was there has been read by all */
+        if (bytes > 0)
+            tamis_copy_start_some(slot + threadIdx.x, row, bytes);
+        row += stride;
+    }
+    __device__ __forceinline__ box_words get(const uint4 *slot)
+    {
+        __syncwarp(); /* all lanes' copies have come */
+        return columns.get(slot);
+    }
+};
+
+/* Rows that others may stand for. */
+template <typename T> struct box_beside {
+    const box_columns_beside<T> &columns;
+    const box_lane<T> &lane;
+    int coming, y;
+
+    __device__ __forceinline__ box_beside(const box_columns_beside<T> &c, const box_lane<T> &l,
+                                          int row)
+        : columns(c), lane(l), coming(row), y(row)
+    {
+    }
+    __device__ __forceinline__ void start(uint4 *slot)
+    {
+        const tamis_input<T> &in = lane.in;
+        int v = tamis_index(in.border, min(coming++, lane.last), in.h);
+        const T *row = in.row(min(max(v, in.top), in.bottom));
+        __syncwarp();
+        if (lane.bytes > 0)
+            tamis_copy_start_some(slot + threadIdx.x, row + lane.x, lane.bytes);
+    }
+    __device__ __forceinline__ box_words get(const uint4 *slot)
+    {
+        bool blank = lane.in.border == TAMIS_BORDER_CONSTANT && (unsigned)y >= (unsigned)lane.in.h;
+        unsigned value = columns.instead;
+        y++;
+        __syncwarp();
+        box_words r = columns.get(slot);
+        return blank ? box_words{{value, value, value, value}} : r;
+    }
+};
+
+/* ---- sums of columns */
 
 /* Column sums of bytes, two in a word: of windows up to 257 rows. */
 struct box_columns_packed {
@@ -147,27 +295,37 @@ template <typename T> struct box_columns {
     }
 };
 
-/* A strip: what goes down it. Its windows begin `lead` columns after the first lane's, so that
- * results lie at aligned places. */
+/* What goes down a strip. Its windows begin `lead` columns after the first lane's, so that results
+ * lie at aligned places. */
 template <typename T, typename C, bool SHIFTS> struct box_strip {
     enum { V = box_strip_size<T>::V, PER_WORD = box_strip_size<T>::PER_WORD, BITS = 8 * sizeof(T) };
     const box_args<T> &a;
-    C columns;
     unsigned *exchange; /* prefix sums of the warp: the lane's j-th is number 32 j + lane */
+    int far[V];         /* bytes to the sum that is kw columns after the lane's j-th */
+    C columns;
 
-    /* V results of a row; then the window moves down. */
-    __device__ __forceinline__ box_words row(const box_words &entering, const box_words &leaving)
+    __device__ __forceinline__ box_strip(const box_args<T> &args, unsigned *shared)
+        : a(args), exchange(shared)
+    {
+        int lane = threadIdx.x, lanes = a.kw / V, turn = a.kw % V;
+#pragma unroll
+        for (int j = 0; j < V; j++) {
+            int at = j + turn < V ? j + turn : j + turn - V;
+            far[j] = 4 * (at * 32 + lane + lanes + (j + turn >= V));
+            tamis_keep(far[j]);
+        }
+        columns.clear();
+    }
+
+    /* V results of a row, from the sums of columns. */
+    __device__ __forceinline__ box_words row() const
     {
         int lane = threadIdx.x;
-        /* The prefix sum kw columns on: at [j][lane], and kw is moved by whole lanes. */
-        const unsigned *far = exchange + lane + a.kw / V;
-        int turn = a.kw % V;
         unsigned prefix[V + 1];
         prefix[0] = 0;
 #pragma unroll
         for (int j = 0; j < V; j++)
             prefix[j + 1] = prefix[j] + columns.get(j);
-        columns.move(entering, leaving);
         unsigned base = box_scan(prefix[V]) - prefix[V];
         __syncwarp();
 #pragma unroll
@@ -179,8 +337,9 @@ template <typename T, typename C, bool SHIFTS> struct box_strip {
         box_words r = {{0, 0, 0, 0}};
 #pragma unroll
         for (int j = 0; j < V; j++) {
-            const unsigned *from = j + turn < V ? far + turn * 32 : far + (turn - V) * 32 + 1;
-            unsigned level = __umulhi(from[j * 32] - prefix[j] + a.half, a.magic);
+            const char *from = (const char *)exchange + far[j];
+            unsigned sum = *(const unsigned *)from - prefix[j];
+            unsigned level = __umulhi(sum + a.half, a.magic);
             if (SHIFTS)
                 level >>= a.shift;
             r.w[j / PER_WORD] |= level << (BITS * (j % PER_WORD));
@@ -211,97 +370,140 @@ template <typename T, typename C, bool SHIFTS> struct box_strip {
     }
 };
 
-static __device__ __forceinline__ box_words box_load(const char *p)
-{
-    uint4 q = *(const uint4 *)p;
-    return {{q.x, q.y, q.z, q.w}};
-}
+/* ---- a strip's rows */
 
-/* Where all that is read is there and aligned: rows that enter and leave are on their way some rows
- * ahead. Plain loads, which the compiler does not move behind stores. `above` is in the first
- * window's first row. */
-template <typename T, typename S>
-static __device__ __forceinline__ void box_go_fast(S &s, const char *above, int64_t stride,
-                                                   char *to, int64_t to_stride, int rows,
-                                                   bool stores)
-{
-    const char *below = above + s.a.kh * stride;
-    box_words entering[STRIP_AHEAD], leaving[STRIP_AHEAD];
-#pragma unroll 4
-    for (int j = 0; j < s.a.kh; j++)
-        s.columns.add(box_upward<T>(box_load(above + j * stride)));
-#pragma unroll
-    for (int n = 0; n < STRIP_AHEAD; n++) {
-        entering[n] = box_load(below + n * stride);
-        leaving[n] = box_load(above + n * stride);
-    }
-    above += STRIP_AHEAD * stride;
-    below += STRIP_AHEAD * stride;
-    auto step = [&](int n) {
-        box_words r = s.row(box_upward<T>(entering[n]), box_upward<T>(leaving[n]));
-        entering[n] = box_load(below);
-        leaving[n] = box_load(above);
-        if (stores)
-            *(uint4 *)to = make_uint4(r.w[0], r.w[1], r.w[2], r.w[3]);
-        above += stride;
-        below += stride;
-        to += to_stride;
-        return --rows > 0;
-    };
-    while (step(0) && step(1) && step(2)) {
-    }
-}
-
-/* Of a lane's V results those from begin to end - 1, `pitch` samples apart. */
-template <typename T>
-static __device__ __forceinline__ void box_store_some(T *to, int begin, int end, int pitch,
-                                                      const box_words &r)
-{
+/* Where a lane's results go. */
+template <typename T> struct box_place {
     enum { V = box_strip_size<T>::V, PER_WORD = box_strip_size<T>::PER_WORD, BITS = 8 * sizeof(T) };
+    char *to;
+    int64_t stride;
+    int pitch, begin, end; /* of the V results those from begin to end - 1, pitch samples apart */
+    bool whole;            /* all of them, aligned */
+
+    __device__ __forceinline__ void put(const box_words &r)
+    {
+        if (whole) {
+            *(uint4 *)to = make_uint4(r.w[0], r.w[1], r.w[2], r.w[3]);
+        } else if (begin < end) {
 #pragma unroll
-    for (int n = 0; n < V; n++)
-        if (n >= begin && n < end)
-            to[(int64_t)n * pitch] = (T)(r.w[n / PER_WORD] >> BITS * (n % PER_WORD));
+            for (int n = 0; n < V; n++)
+                if (n >= begin && n < end)
+                    ((T *)to)[(int64_t)n * pitch] = (T)(r.w[n / PER_WORD] >> BITS * (n % PER_WORD));
+        }
+        to += stride;
+    }
+};
+
+/* The rows of `source` by way of shared memory: `ring` has room for STRIP_AHEAD that enter and as
+ * many that leave. */
+template <typename T, typename S, typename Source>
+static __device__ __forceinline__ void box_go(S &s, Source entering, Source leaving,
+                                              box_place<T> place, int rows, uint4 *ring)
+{
+    const int kh = s.a.kh, AHEAD = STRIP_AHEAD;
+    uint4 *left = ring + 32 * AHEAD;
+    int slot = 0;
+#pragma unroll
+    for (int n = 0; n < AHEAD; n++) {
+        if (n < kh + rows - 1)
+            entering.start(ring + 32 * n);
+        /* Rows leave from the window's kh-th row on, one row late. */
+        if (n >= kh && n - kh < rows - 1)
+            leaving.start(left + 32 * n);
+        tamis_copy_group();
+    }
+    auto next = [&](int j) { /* the copies AHEAD rows after row j */
+                             if (j + AHEAD < kh + rows - 1)
+                                 entering.start(ring + 32 * slot);
+                             if (j + AHEAD >= kh && j + AHEAD - kh < rows - 1)
+                                 leaving.start(left + 32 * slot);
+                             tamis_copy_group();
+                             slot = slot + 1 < AHEAD ? slot + 1 : 0;
+    };
+#pragma unroll 1
+    for (int j = 0; j < kh - 1; j++) {
+        tamis_copy_wait<AHEAD - 1>();
+        s.columns.add(box_upward<T>(entering.get(ring + 32 * slot)));
+        next(j);
+    }
+#pragma unroll 1
+    for (int j = kh - 1; j < kh + rows - 1; j++) {
+        box_words in, out = {{0, 0, 0, 0}};
+        tamis_copy_wait<AHEAD - 1>();
+        in = box_upward<T>(entering.get(ring + 32 * slot));
+        if (j >= kh)
+            out = box_upward<T>(leaving.get(left + 32 * slot));
+        s.columns.move(in, out);
+        next(j);
+        place.put(s.row());
+    }
+}
+
+/* Samples that are not to be had so: a row is waited for. */
+template <typename T, typename S>
+static __device__ __forceinline__ void box_go_slow(S &s, const box_lane<T> &lane, int top,
+                                                   box_place<T> place, int rows)
+{
+#pragma unroll 1
+    for (int j = 0; j < s.a.kh - 1; j++)
+        s.columns.add(box_upward<T>(lane.load(top + j)));
+#pragma unroll 1
+    for (int j = 0; j < rows; j++) {
+        box_words in = lane.load(top + s.a.kh - 1 + j), out = {{0, 0, 0, 0}};
+        if (j > 0)
+            out = box_upward<T>(lane.load(top + j - 1));
+        s.columns.move(box_upward<T>(in), out);
+        place.put(s.row());
+    }
 }
 
 /* A block is one warp, whose lanes stay together. */
 template <typename T, typename C, bool SHIFTS>
-__global__ void __launch_bounds__(32, 16) box_strips(const __grid_constant__ box_args<T> a)
+__global__ void __launch_bounds__(32, STRIP_BLOCKS)
+    box_strips(const __grid_constant__ box_args<T> a)
 {
     enum { V = box_strip_size<T>::V, WIDTH = box_strip_size<T>::WIDTH };
     __shared__ unsigned exchange[WIDTH + STRIP_PAD];
-    int lane = threadIdx.x, plane = (int)(blockIdx.x % (unsigned)a.planes);
+    __shared__ uint4 ring[2 * STRIP_AHEAD * 32];
+    int plane = (int)(blockIdx.x % (unsigned)a.planes);
     unsigned block = blockIdx.x / (unsigned)a.planes, tile = block / (unsigned)a.strips;
     int strip = (int)(block - tile * (unsigned)a.strips);
     int y = a.out.y + (int)tile * a.height, rows = min(a.height, a.out.y + a.out.h - y);
     const tamis_input<T> &in = a.in.plane[plane];
 
     /* Results of the strip and of the lane, and the lane's columns. */
-    int first = a.out.x / V * V + strip * a.inner, x = first + lane * V;
-    int begin = max(a.out.x, first) - x, end = min(a.out.x + a.out.w, first + a.inner) - x;
-    int left = a.out.x + a.dx, top = y + a.dy;
-    box_source<T> source(a, in, x + a.dx - a.lead, left, left + a.out.w + a.kw - 1,
-                         a.out.y + a.out.h - 1 + a.dy + a.kh - 1);
-    box_strip<T, C, SHIFTS> s = {a, {}, exchange};
-    s.columns.clear();
-    char *to = tamis_row<char>(a.out, plane, y) + (int64_t)x * a.out.pitch * (int)sizeof(T);
-    bool none = begin >= V || end <= 0, all = begin <= 0 && end >= V;
-    bool fast = source.whole && (none || all) && a.out.pitch == 1 && top >= in.top &&
-                top + rows + a.kh + STRIP_AHEAD <= in.bottom;
-    if (__all_sync(0xffffffffu, fast)) {
-        box_go_fast<T>(s, source.base + top * in.stride, in.stride, to, a.out.stride[plane], rows,
-                       all);
+    int first = a.out.x / V * V + strip * a.inner, x = first + (int)threadIdx.x * V;
+    int begin = max(max(a.out.x, first) - x, 0);
+    int end = min(min(a.out.x + a.out.w, first + a.inner) - x, (int)V);
+    int left = a.out.x + a.dx, top = y + a.dy, bottom = top + rows + a.kh - 2;
+    box_lane<T> lane(a, in, first + a.dx - a.lead, left, left + a.out.w + a.kw - 1,
+                     a.out.y + a.out.h - 1 + a.dy + a.kh - 1);
+    box_place<T> place = {tamis_row<char>(a.out, plane, y) +
+                              (int64_t)x * a.out.pitch * (int)sizeof(T),
+                          a.out.stride[plane],
+                          a.out.pitch,
+                          begin,
+                          end,
+                          begin == 0 && end == V && a.out.pitch == 1 && a.aligned >= 16};
+    box_strip<T, C, SHIFTS> s(a, exchange);
+    const unsigned all = 0xffffffffu;
+    bool rows_inside = top >= in.top && bottom <= in.bottom;
+    if (rows_inside && __all_sync(all, lane.whole)) {
+        box_go<T>(s, box_inside<T>(lane, top), box_inside<T>(lane, top), place, rows, ring);
         return;
     }
-#pragma unroll 1
-    for (int j = 0; j < a.kh; j++)
-        s.columns.add(source.load(top + j));
-#pragma unroll 1
-    for (; rows > 0; rows--, top++, to += a.out.stride[plane]) {
-        box_words entering = source.load(top + a.kh), leaving = source.load(top);
-        box_store_some<T>((T *)to, begin, end, a.out.pitch, s.row(entering, leaving));
-    }
+    box_columns_beside<T> beside(a, lane, first + a.dx - a.lead);
+    if (!__all_sync(all, beside.found))
+        box_go_slow<T>(s, lane, top, place, rows);
+    else if (rows_inside)
+        box_go<T>(s, box_across<T>(beside, lane, top), box_across<T>(beside, lane, top), place,
+                  rows, ring);
+    else
+        box_go<T>(s, box_beside<T>(beside, lane, top), box_beside<T>(beside, lane, top), place,
+                  rows, ring);
 }
+
+/* ---- launches */
 
 /* Whether strips can do the window, and how to divide by n: with magic = (2^(32 + shift) + e) / n
  * and 0 <= e < n the quotient of a sum is too great by less than sum * e / (n * 2^(32 + shift)),
@@ -331,18 +533,30 @@ static void launch_strips_as(const box_args<T> &a, dim3 grid, void *stream)
     TAMIS_LAUNCH((box_strips<T, C, SHIFTS>), grid, 32, 0, stream, a);
 }
 
+/* Rows of a strip: as many strips as warps run at once, or as several times that, so that none are
+ * left for a last round. A strip begins with the sum of kh rows, so none is much lower, and in very
+ * high ones a row that leaves has left the cache. */
+static int box_strip_height(int64_t across, int32_t h, int kh, int processors)
+{
+    int64_t room = (int64_t)processors * STRIP_BLOCKS, height = 0;
+    int least = kh / 2 < 16 ? 16 : kh / 2, most = kh < 128 ? 256 : 2 * kh;
+    for (int64_t waves = 1 + across / room; height == 0 || height > most; waves++) {
+        int64_t tiles = waves * room / across;
+        height = tamis_tiles(h, tiles < h ? (int)tiles : h);
+    }
+    return (int)(height < least ? least : height);
+}
+
 template <typename T, typename C>
 static tamis_status launch_strips(box_args<T> a, const tamis_gpu_work *w, tamis_gpu_fault *fault)
 {
     enum { V = box_strip_size<T>::V, WIDTH = box_strip_size<T>::WIDTH };
+    int processors;
+    TAMIS_TRY(tamis_cuda_processors(&processors, fault));
     a.lead = (a.dx % V + V) % V;
     a.inner = (WIDTH - a.kw - a.lead) / V * V;
-    /* A strip begins with the sum of kh rows, and a device wants many strips. */
-    int64_t rows = (int64_t)w->part.w * w->part.h * a.planes * w->count / a.inner;
-    int64_t height = rows / 2112;
-    int least = a.kh / 2 < 16 ? 16 : a.kh / 2, most = a.kh < 128 ? 128 : a.kh;
-    a.height = (int)(height < least ? least : height > most ? most : height);
     a.strips = tamis_tiles((int64_t)w->part.w + w->part.x % V, a.inner);
+    a.height = box_strip_height(a.strips * a.planes * w->count, w->part.h, a.kh, processors);
     dim3 grid = tamis_grid(w, a.strips * a.planes, tamis_tiles(w->part.h, a.height), 1);
     if (a.shift > 0)
         launch_strips_as<T, C, true>(a, grid, w->stream);
