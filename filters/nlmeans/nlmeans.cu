@@ -124,11 +124,11 @@ static tamis_status launch_near(const tamis_gpu_work *w, struct args *a, tamis_g
                 return launch_products<patches<R, 4, 2>>(w, a, fault);
         }
     }
+    if (a->planes == 1)
+        return launch_strips<floats<R, 1, 0>>(w, a, fault);
+    if (a->planes == 2)
+        return launch_strips<floats<R, 2, 0>>(w, a, fault);
     if constexpr (R <= 3) {
-        if (a->planes == 1)
-            return launch_strips<floats<R, 1, 0>>(w, a, fault);
-        if (a->planes == 2)
-            return launch_strips<floats<R, 2, 0>>(w, a, fault);
         if (a->planes == 3)
             return a->luma ? launch_strips<floats<R, 3, 1>>(w, a, fault)
                            : launch_strips<floats<R, 3, 0>>(w, a, fault);
