@@ -168,7 +168,8 @@ void tamis_priv_noise_measure(tamis_noise_rows rows, int count, float low, float
         measure_waves(rows, b * SIDE, &out[b]);
         out[b].slow *= factor[b];
         out[b].quick *= factor[b];
-        if (!isfinite(out[b].slow) || !isfinite(out[b].quick))
+        /* 0 stays 0 whatever the factor: flat blocks at an end, too, are such. */
+        if (factor[b] < 0 || !isfinite(out[b].slow) || !isfinite(out[b].quick))
             out[b].quick = -1;
     }
 }

@@ -75,6 +75,7 @@ static void test_flat_and_small(void **state)
                                         values[v] * tamis_type_range(format.type) / 255);
                 assert_int_equal(tamis_noise_estimate(ctx, &picture.image, got), TAMIS_OK);
                 assert_true(got[0].sigma == 0 && got[0].slope == 0 && got[0].impulses == 0);
+                assert_false(signbit(got[0].sigma));
                 test_picture_free(&picture);
             }
     tamis_ctx_free(&ctx);
