@@ -12,7 +12,70 @@ static int print_json(tool *t, json_t *data)
     return tool_json_print(t, data);
 }
 
-/* What tamis bench --json has printed, or bench/peers/run.py written. */
+static int is_text(const json_t *o, const char *key)
+{
+    return json_is_string(json_object_get(o, key));
+}
+
+/* A time of a filter, as tamis bench takes it. */
+static int is_time(const json_t *o, const char *key)
+{
+    return json_is_number(json_object_get(json_object_get(o, key), "best_seconds"));
+}
+
+/* Of the same kind as the first result, with the two times that are compared, or three or four
+ * beside published ones. */
+static int is_result(const json_t *o, const json_t *first)
+{
+    int gpu = json_object_get(first, "on_device") != NULL;
+    int published = json_object_get(first, "published") != NULL;
+    int ok = !gpu || (is_time(o, "on_device") && is_time(o, "with_copies"));
+    if (!gpu || published)
+        ok = ok && is_time(o, "one_thread") && is_time(o, "all_threads");
+    return ok && (published ? is_text(o, "what") && json_is_object(json_object_get(o, "published"))
+                            : is_text(o, "chain") && json_is_number(json_object_get(o, "speedup")));
+}
+
+/* A row without peers is left out of the page. */
+static int is_row(const json_t *o)
+{
+    const char *key;
+    json_t *peer, *peers = json_object_get(o, "peers");
+    if (!peers)
+        return json_is_object(o);
+    int ok = json_is_object(peers) && is_text(o, "row") &&
+             json_is_number(json_object_get(json_object_get(o, "tamis"), "min"));
+    json_object_foreach(peers, key, peer)
+    {
+        ok = ok && json_is_number(json_object_get(peer, "min")) &&
+             json_is_number(json_object_get(peer, "ratio"));
+    }
+    return ok;
+}
+
+static int is_run(const json_t *o)
+{
+    const json_t *rows = json_object_get(o, "rows");
+    int ok = json_is_number(json_object_get(o, "threads")) && json_array_size(rows) > 0;
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        ok = ok && is_row(json_array_get(rows, i));
+    return ok;
+}
+
+/* What tamis bench --json has printed, or bench/peers/run.py written: all that the page draws. */
+static int is_bench(const json_t *data)
+{
+    const json_t *runs = json_object_get(data, "runs");
+    const json_t *list = runs ? runs : json_object_get(data, "results");
+    const json_t *first = json_array_get(list, 0);
+    int ok = json_array_size(list) > 0; /* 0 for what is no array */
+    for (size_t i = 0; i < json_array_size(list); i++)
+        ok = ok &&
+             (runs ? is_run(json_array_get(list, i)) : is_result(json_array_get(list, i), first));
+    return ok && (runs || json_object_get(first, "published") ||
+                  json_is_object(json_object_get(data, "picture")));
+}
+
 static int report_bench(tool *t, const char *name)
 {
     json_error_t error;
@@ -22,8 +85,7 @@ static int report_bench(tool *t, const char *name)
         return TOOL_READ;
     }
     int code = TOOL_OK;
-    if (!json_is_array(json_object_get(data, "results")) &&
-        !json_is_array(json_object_get(data, "runs"))) {
+    if (!is_bench(data)) {
         tool_error(t, "%s: no results of a bench, as of: tamis bench --json", name);
         code = TOOL_UNSUPPORTED;
     }

@@ -218,7 +218,15 @@ class Report(Case):
         self.write("b.json", json.dumps(result).encode())
         self.tamis("report", "b.json", "-o", "c.html")
         self.assertEqual(page_data(self.read("c.html").decode()), result)
-        self.write("x.json", b"{}")
-        self.assertIn("x.json", self.tamis("report", "x.json", "-o", "x.html", code=5).err)
+        row = result["results"][0]
+        run = {"threads": 1, "rows": [{"row": "a", "tamis": {"min": 1}, "peers": {"b": {}}}]}
+        for bad in ({}, [], {"results": []}, {"results": [{}]}, {"results": [row]}, {"runs": [{}]},
+                    dict(result, results=[row, dict(row, all_threads=None)]),
+                    dict(result, results=[dict(row, published={})]), {"runs": [run]}):
+            self.write("x.json", json.dumps(bad).encode())
+            self.assertIn("x.json", self.tamis("report", "x.json", "-o", "x.html", code=5).err)
+        run["rows"][0]["peers"] = {"b": {"min": 2, "ratio": 2}}
+        self.write("x.json", json.dumps({"runs": [run]}).encode())
+        self.tamis("report", "x.json", "-o", "d.html")
         self.write("x.json", b"{")
         self.assertIn("x.json", self.tamis("report", "x.json", "-o", "x.html", code=3).err)
