@@ -63,11 +63,13 @@ static void open_browser(tool *t, const char *page)
     _exit(0);
 }
 
-static void wait_for_end(void)
+static void wait_for_end(live_runner *runner)
 {
     const struct timespec pause = {.tv_nsec = 50000000};
-    while (!tool_canceled())
+    while (!tool_canceled()) {
         nanosleep(&pause, NULL);
+        live_runner_look(runner);
+    }
 }
 
 static int serve(tool *t, live_store *store)
@@ -83,7 +85,7 @@ static int serve(tool *t, live_store *store)
         tool_note(t, "open this address in a browser of this machine; Ctrl-C ends it");
         if (t->options.open)
             open_browser(t, live_store_page(store, url));
-        wait_for_end();
+        wait_for_end(&runner);
         live_runner_stop(&runner);
         live_server_stop(server);
     }

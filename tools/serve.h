@@ -91,6 +91,7 @@ typedef struct live_job {
     struct live_job *next;
     live_client *client;
     int64_t number;
+    int socket; /* of who asked */
     int cancel; /* the flag that stops it */
 } live_job;
 
@@ -126,6 +127,7 @@ typedef struct live_wish {
     int level;
     double x0, y0, x1, y1;
     double budget; /* seconds within which a preview is wanted; 0 = the result itself */
+    int socket;    /* of who asked: hung up, the wish is off */
 } live_wish;
 
 typedef struct live_view {
@@ -144,6 +146,8 @@ void live_runner_open(live_runner *runner, live_store *store);
 /* Stops what runs. */
 void live_runner_stop(live_runner *runner);
 void live_runner_close(live_runner *runner);
+/* Stops what runs for those who have hung up; to be called now and then. */
+void live_runner_look(live_runner *runner);
 /* Errors: as of plans and runs; LIMIT when too much is asked for; CANCELED when a newer request of
  * the client's has come. t->error says why. */
 tamis_status live_run(live_runner *runner, tool *t, live_picture *picture, const live_wish *wish,
@@ -153,9 +157,6 @@ tamis_status live_run(live_runner *runner, tool *t, live_picture *picture, const
 tamis_status live_filter(tool *t, live_picture *picture, const tamis_plan *plan,
                          const live_wish *wish, const tamis_image *src,
                          const tamis_run_options *options, live_view *view, tamis_image *out);
-/* What the chain would be for the picture, as JSON. */
-tamis_status live_explain(live_runner *runner, tool *t, live_picture *picture, const char *chain,
-                          json_t **out);
 
 /* ---- serve_preview.c */
 

@@ -213,6 +213,13 @@ static enum MHD_Result send_picture(request *r, live_picture *p)
     return send_json(r->connection, MHD_HTTP_OK, o);
 }
 
+static int socket_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
 static enum MHD_Result send_view(request *r, live_picture *p)
 {
     live_view view;
@@ -224,7 +231,8 @@ static enum MHD_Result send_view(request *r, live_picture *p)
                       .y0 = number_of(r, "y0"),
                       .x1 = number_of(r, "x1"),
                       .y1 = number_of(r, "y1"),
-                      .budget = number_of(r, "budget")};
+                      .budget = number_of(r, "budget"),
+                      .socket = socket_of(r->connection)};
     if (wish.level < 0 || wish.level > 16 || !*wish.client || strlen(wish.client) > 20)
         return send_error(r->connection, MHD_HTTP_BAD_REQUEST, "level or client is out of range");
     tamis_status status = live_run(r->server->runner, &r->tool, p, &wish, &view);
@@ -246,13 +254,6 @@ static enum MHD_Result send_view(request *r, live_picture *p)
         free(view.rgba);
     free(text);
     return send_response(r->connection, MHD_HTTP_OK, response, "application/octet-stream");
-}
-
-static enum MHD_Result send_plan(request *r, live_picture *p)
-{
-    json_t *o = NULL;
-    tamis_status status = live_explain(r->server->runner, &r->tool, p, argument(r, "chain"), &o);
-    return status ? send_failure(r, p, status) : send_json(r->connection, MHD_HTTP_OK, o);
 }
 
 /* A format's name has letters only. */
@@ -301,10 +302,7 @@ static enum MHD_Result answer_get(request *r)
     static const struct {
         const char *path;
         enum MHD_Result (*answer)(request *, live_picture *);
-    } questions[] = {{"/picture", send_picture},
-                     {"/view", send_view},
-                     {"/plan", send_plan},
-                     {"/save", send_saved}};
+    } questions[] = {{"/picture", send_picture}, {"/view", send_view}, {"/save", send_saved}};
     if (strcmp(r->path, "/") == 0)
         return send_page(r);
     if (strcmp(r->path, "/pictures") == 0)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/socket.h>
 
 /* Pixels of a view, and bytes of what is read for it of a picture that is not in memory. */
 #define MOST_PIXELS ((int64_t)8 << 20)
@@ -56,7 +58,8 @@ static int begin(live_runner *r, const live_wish *wish, live_job *job)
     live_client *c = find_client(r, wish->client);
     int ok = !r->closing && (!c || wish->number >= c->newest);
     if (ok) {
-        *job = (live_job){.next = r->jobs, .client = c, .number = wish->number};
+        *job = (live_job){
+            .next = r->jobs, .client = c, .number = wish->number, .socket = wish->socket};
         for (live_job *at = r->jobs; at && c; at = at->next) {
             if (at->client == c && at->number < wish->number)
                 __atomic_store_n(&at->cancel, 1, __ATOMIC_RELAXED);
@@ -81,6 +84,24 @@ static void end(live_runner *r, live_job *job)
     *at = job->next;
     if (job->client)
         job->client->running--;
+    pthread_mutex_unlock(&r->mutex);
+}
+
+/* Nobody waits for the answer any more: a page was closed or loaded anew. */
+static int has_hung_up(int socket)
+{
+    char byte;
+    ssize_t n = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+void live_runner_look(live_runner *r)
+{
+    pthread_mutex_lock(&r->mutex);
+    for (live_job *job = r->jobs; job; job = job->next) {
+        if (has_hung_up(job->socket))
+            __atomic_store_n(&job->cancel, 1, __ATOMIC_RELAXED);
+    }
     pthread_mutex_unlock(&r->mutex);
 }
 
@@ -216,29 +237,5 @@ tamis_status live_run(live_runner *r, tool *t, live_picture *p, const live_wish 
     if (!status)
         status = show(t, p, &result, out);
     tamis_image_unref(&result);
-    return status;
-}
-
-tamis_status live_explain(live_runner *r, tool *t, live_picture *p, const char *chain, json_t **out)
-{
-    live_plan *place = NULL;
-    tamis_plan *plan = NULL;
-    tamis_graph *graph = NULL;
-    int32_t w, h;
-    tamis_status status = tamis_graph_parse(t->ctx, chain, &graph);
-    if (!status)
-        status = live_plan_take(r, t, p, chain, 0, tool_cancel_flag(), &place, &plan);
-    if (!status) {
-        char *text = tool_graph_text(graph);
-        tamis_plan_size(plan, &w, &h);
-        *out = json_object();
-        json_object_set_new(*out, "chain", tool_json_text(text));
-        json_object_set_new(*out, "result", tool_json_shape(w, h, tamis_plan_format(plan)));
-        json_object_set_new(*out, "device", json_string(tamis_plan_device(plan)));
-        json_object_set_new(*out, "steps", tool_json_steps(graph));
-        free(text);
-        live_plan_give(r, place, plan);
-    }
-    tamis_graph_free(&graph);
     return status;
 }

@@ -154,8 +154,8 @@ class Serve(Case):
         self.assertIn("nosuch", self.said(self.view(2, chain="nosuch"), 422)["error"])
         self.assertEqual(self.view(3, level=17)[0], 400)
         self.assertEqual(self.view(4, level="x", x0="nan", y1="inf")[0], 200)
-        plan = self.said(self.query("/plan", id=0, chain="resize=scale=2"))
-        self.assertEqual(plan["result"]["width"], 400)
+        said = json.loads(self.view(5, chain="resize=scale=2")[1]["X-View"])
+        self.assertEqual(said["whole_width"], 400)
 
     def test_chosen_by_the_picture(self):
         """What a chain leaves to the picture is what the command chooses, at every level."""
@@ -169,7 +169,6 @@ class Serve(Case):
             self.assertEqual(status, 200, body[:300])
             self.assertEqual(b"".join(body[4 * k:4 * k + 3] for k in range(40 * 30)), want, chain)
             self.assertEqual(self.view(10 * i + 4, chain=chain, level=1)[0], 200)
-            self.said(self.query("/plan", id=0, chain=chain))
 
     def test_only_what_follows_is_new(self):
         """What a chain leaves to the picture stays chosen while filters behind it change."""
@@ -236,6 +235,26 @@ class Serve(Case):
         for thread in threads:
             thread.join()
         self.assertEqual(answers, {"a": 409, "b": 409})
+
+    def test_who_hangs_up_is_not_worked_for(self):
+        """Pages that are closed or loaded anew leave nothing running, which would take minutes."""
+        self.write("large.png", png_bytes(1200, 900, 3, pattern(1200, 900, 3)))
+        self.start("large.png", "--threads", "2")
+        self.assertEqual(self.view(1)[0], 200)
+        idle = self.settled_threads()
+        for i in range(4):
+            wish = dict(id=0, client="c%d" % i, number=1, level=0, x0=0, y0=0, x1=1, y1=1,
+                        chain=",".join(["nlmeans=search=99"] * 8), budget=i % 2)
+            page = socket.create_connection(("127.0.0.1", self.port))
+            page.sendall(b"GET /%s/view?%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" %
+                         (self.token.encode(), urllib.parse.urlencode(wish).encode(), self.port))
+            time.sleep(0.3)
+            self.assertGreater(self.threads(), idle, "nothing is running")
+            page.close()
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and self.threads() > idle:
+            time.sleep(0.05)
+        self.assertLessEqual(self.threads(), idle)
 
     def test_previews(self):
         """Within a budget there is a preview with fewer pixels, or the result if that is quick."""
@@ -304,6 +323,19 @@ class Serve(Case):
         while time.monotonic() < deadline and any(files for _, _, files in os.walk(self.tmp)):
             time.sleep(0.05)
         self.assertEqual([files for _, _, files in os.walk(self.tmp) if files], [])
+
+    def threads(self):
+        """One for each connection, beside those that are always there."""
+        return len(os.listdir("/proc/%d/task" % self.server.pid))
+
+    def settled_threads(self):
+        """When connections that have ended are gone, too."""
+        count, since = self.threads(), time.monotonic()
+        while time.monotonic() - since < 1:
+            time.sleep(0.05)
+            if self.threads() != count:
+                count, since = self.threads(), time.monotonic()
+        return count
 
     def memory(self):
         with open("/proc/%d/status" % self.server.pid, encoding="ascii") as f:
