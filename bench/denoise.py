@@ -6,7 +6,8 @@
 
 The middle of real pictures (see pictures.py) with seeded normal noise. The search goes through
 nlmeans (patch, sigma told or not, h), bilateral (sigma_space, sigma_color) and Gaussians, and knows
-the clean picture and the noise; denoise knows neither. Takes some minutes, with --quick seconds.
+the clean picture and the noise; denoise knows neither. Needs numpy, OpenCV (for bench/peers) and
+scikit-image; takes some minutes, with --quick seconds.
 """
 import argparse
 import ctypes as c

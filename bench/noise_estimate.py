@@ -6,7 +6,8 @@
 
 Photographs of scikit-image (and scikit-learn, where it is there) with seeded noise: normal, of
 photons, impulses; also normal noise on pictures that went through JPEG. Beside it scikit-image's
-estimate_sigma. Needs numpy and scikit-image; takes some seconds, with --quick fewer.
+estimate_sigma. Needs numpy, OpenCV (for bench/peers), scikit-image and PyWavelets; takes some
+seconds, with --quick fewer.
 """
 import argparse
 import ctypes as c
