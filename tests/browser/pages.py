@@ -6,6 +6,7 @@ Needs Debian's chromium and Playwright from PyPI (pip install playwright); statu
 """
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -46,7 +47,8 @@ def tamis(*args, code=0):
 def watch(page):
     """Nothing may go wrong or leave this machine."""
     page.on("pageerror", lambda e: check(False, "script: %s" % e))
-    page.on("console", lambda m: check(m.type != "error" or "409" in m.text or "422" in m.text,
+    answers = ("409", "422", "ERR_CONNECTION_REFUSED")
+    page.on("console", lambda m: check(m.type != "error" or any(a in m.text for a in answers),
                                        "console: " + m.text))
     page.on("request",
             lambda r: check(r.url.startswith(("file:", "data:", "blob:", "http://127.0.0.1:")),
@@ -268,6 +270,78 @@ def test_live(browser, folder):
     check(server.wait(timeout=60) == 0, "Ctrl-C ends it")
 
 
+def test_keys(browser):
+    """Without a picture the page says what to do; all of it can be had by keys alone."""
+    server = subprocess.Popen([TAMIS, "serve"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    url = server.stdout.readline().decode().strip()
+    if not url:
+        return
+    page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="light")
+    watch(page)
+    page.goto(url)
+    chosen, chain = "document.activeElement.dataset.key", "window.tamis.chainText()"
+    colors = page.get_by_role("button", name="Choose a file").evaluate(
+        "(b) => [getComputedStyle(b).color, getComputedStyle(b).backgroundColor]")
+    check(contrast(*colors) >= 4.5, "the button for a first picture can be read")
+    check(page.is_disabled("#save") and not page.locator(".divider").is_visible(),
+          "nothing to save or to divide is offered before there is a picture")
+    check(page.locator("select option", has_text="remap").count() == 0,
+          "filters that need a second picture are not offered")
+    shots(browser, url, "empty")
+    page.locator("input[type=file]").set_input_files(ROOT + "/demo/portrait.png")
+    wait_view(page, "bilateral")
+    check(page.is_enabled("#save") and page.locator(".divider").is_visible(),
+          "with a picture they are")
+    page.get_by_label("Filter 1").focus()
+    page.keyboard.press("ArrowDown")
+    check(page.evaluate(chain) == "box" and page.evaluate(chosen) == "filter",
+          "a filter that was changed by keys has the focus still")
+    page.get_by_label("Use box").focus()
+    for what in ("box", ""):
+        check(page.evaluate(chain) == what and page.evaluate(chosen) == "use",
+              "one that is switched, too (%s)" % (what or "off"))
+        page.keyboard.press("Space")
+    page.get_by_label("Add a filter").focus()
+    page.keyboard.press("ArrowDown")
+    check(page.evaluate(chain) == "box", "an arrow adds no filter at once")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    check(page.evaluate(chain) == "box,alpha", "it opens the list of filters")
+    page.get_by_label("Earlier").last.focus()
+    page.keyboard.press("Enter")
+    check(page.evaluate(chain) == "alpha,box", "a button moves a filter")
+    check(page.evaluate("document.activeElement.ariaLabel") == "Filter 1", "which keeps the focus")
+    page.get_by_label("Remove").last.focus()
+    page.keyboard.press("Enter")
+    check(page.evaluate(chosen) == "Remove", "of one that is removed it goes to its neighbor")
+    page.get_by_label("Filter 1").select_option("gaussian")
+    box = page.get_by_label("sigma, exact")
+    box.fill("7")
+    check(page.get_by_label("sigma", exact=True).get_attribute("aria-valuetext") == "7",
+          "a slider says what is typed beside it")
+    server.send_signal(signal.SIGINT)
+    check(server.wait(timeout=60) == 0, "Ctrl-C ends it")
+    box.fill("8")
+    page.wait_for_selector(".problem")
+    check("start tamis serve again" in page.inner_text(".problem"), "then the page says so")
+    page.close()
+
+
+def luminance(color):
+    """Of WCAG, for a color such as "rgb(1, 2, 3)"."""
+    linear = []
+    for v in re.findall(r"[0-9]+", color)[:3]:
+        v = int(v) / 255
+        linear.append(v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4)
+    return sum(w * v for w, v in zip((0.2126, 0.7152, 0.0722), linear))
+
+
+def contrast(a, b):
+    low, high = sorted((luminance(a), luminance(b)))
+    return (high + 0.05) / (low + 0.05)
+
+
 def check_samples(page, source, chain, side, folder, what):
     """What is seen has the samples that the command writes for the chain and the level."""
     out = folder + "/want.ppm"
@@ -339,6 +413,7 @@ def main():
             test_report(browser, folder)
             test_live(browser, folder)
             test_preview(browser, folder)
+            test_keys(browser)
             browser.close()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

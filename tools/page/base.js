@@ -59,8 +59,19 @@ function channelNames(count) {
     Array.from({length: count}, (_, i) => "Channel " + (i + 1));
 }
 
-// For a POSIX shell.
+// What may be wider than the page; where it is, keys can scroll it.
+function scroller(words, classes, ...children) {
+  const node = el("div", {class: classes, role: "group", "aria-label": words}, children);
+  new ResizeObserver(() => {
+    if (node.scrollWidth > node.clientWidth) node.setAttribute("tabindex", 0);
+    else node.removeAttribute("tabindex");
+  }).observe(node);
+  return node;
+}
+
+// For a POSIX shell; what begins with - is a file's name here, and no option.
 function quoted(word) {
+  if (word.startsWith("-")) return quoted("./" + word);
   return /^[\w@%+=:,.\/-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'";
 }
 

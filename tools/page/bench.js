@@ -115,9 +115,9 @@ function section(group, i) {
   return el("section", {"aria-labelledby": "g" + i},
     el("h2", {id: "g" + i}, group.title), el("p", {class: "small soft"}, group.note),
     el("div", {class: "keys"}, group.series.map((words, k) => el("span", {class: `key series${k % 5}`}, el("i"), el("span", {class: "soft"}, words)))),
-    el("div", {class: "card chart"}, chart(group)),
+    scroller(group.title, "card chart", chart(group)),
     others ? el("p", {class: "small soft"}, "Pale bars and ~: the other's result is of another definition.") : null,
-    el("div", {class: "card scroll"}, el("table", {},
+    scroller(`${group.title}, as a table`, "card scroll", el("table", {},
       el("thead", {}, el("tr", {}, group.head.map((c) => el("th", {scope: "col"}, c)))),
       el("tbody", {}, group.rows.map((r) => el("tr", {}, el("td", {}, r.name), r.cells.map((c) => el("td", {}, c))))))));
 }

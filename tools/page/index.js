@@ -15,7 +15,7 @@ const traits = {
 
 function median(sorted) {
   const n = sorted.length;
-  return n ? (sorted[(n - 1) >> 1] + sorted[n >> 1]) / 2 : 0;
+  return n ? (sorted[(n - 1) >> 1] + sorted[n >> 1]) / 2 : null;
 }
 
 // How many robust standard deviations a file is from the median of all, at its farthest trait.
@@ -129,8 +129,8 @@ function keyFigures() {
   return el("dl", {class: "card figures"},
     figure("Done", String(done.length), `${failed} failed, ${skipped} skipped`),
     figure("Standing out", String(out), "far from the median of all"),
-    figure("Noise, median", `${number(median(with_("noise_before")))} → ${number(median(with_("noise_after")))} %`, "of the range"),
-    figure("Change, median", `${number(median(with_("change")))} %`, "root mean square, of the range"),
+    figure("Noise, median", `${percent(median(with_("noise_before")))} → ${percent(median(with_("noise_after")))}`, "of the range"),
+    figure("Change, median", percent(median(with_("change"))), "root mean square, of the range"),
     figure("Filtering", seconds(time), `all files, CPU (${data.cpu}), ${data.threads} threads`));
 }
 

@@ -36,9 +36,13 @@ function keyFigures() {
   const change = comparison("before", "after"), was = comparison("original", "before"),
     is = comparison("original", "after");
   const [before, after] = [sigma("before"), sigma("after")];
-  if (before != null && after != null)
-    list.append(figure("Noise, standard deviation", `${number(before)} → ${number(after)}`, "",
-                       before > 0 ? `levels; ${number(100 * after / before)} % is left` : "levels"));
+  if (before != null && after != null) {
+    const {range} = data.files.before, same = range === data.files.after.range;
+    list.append(same ? figure("Noise, standard deviation", `${number(before)} → ${number(after)}`, "",
+                              before > 0 ? `levels; ${number(100 * after / before)} % is left` : "levels")
+      : figure("Noise, standard deviation", `${number(100 * before / range)} → ${number(100 * after / data.files.after.range)}`, "%",
+               "of each one's own range"));
+  }
   if (was && is) {
     list.append(figure("PSNR to the original", `${decibel(was)} → ${decibel(is)}`, "dB",
                        was.psnr != null && is.psnr != null ? signed(is.psnr - was.psnr, 2) + " dB" : ""));
@@ -205,6 +209,8 @@ function viewerNotes() {
     notes.push("The pictures differ in size: the second is fitted into the frame of the first, and nothing is measured between them.");
   else if (before.channels !== after.channels)
     notes.push("The pictures differ in their number of channels: nothing is measured between them.");
+  else if (before.range !== after.range)
+    notes.push("The pictures' types have different ranges: the measures take their numbers as they are.");
   if (sides.some((side) => data.files[side].pages > 1)) notes.push("The first page is shown; the measures are of all pages.");
   if (data.measured_on !== "all pixels") notes.push("The pictures are too large to be compared in memory: PSNR and SSIM are of the scaled copies.");
   return el("div", {class: "small soft"}, notes.map((text) => el("p", {}, text)),
@@ -258,10 +264,10 @@ function histogramSection() {
 
 // ---- tables
 
-function table(head, rows) {
-  return el("div", {class: "card scroll"}, el("table", {},
-    el("thead", {}, el("tr", {}, head.map((cell, i) =>
-      el("th", {scope: "col", class: rows[0][i] instanceof Node ? rows[0][i].className : ""}, cell)))),
+function table(words, head, rows) {
+  return scroller(words, "card scroll", el("table", {},
+    el("thead", {}, el("tr", {}, head.map((cell, i) => cell === "" ? el("td")
+      : el("th", {scope: "col", class: rows[0][i] instanceof Node ? rows[0][i].className : ""}, cell)))),
     el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell) => cell instanceof Node ? cell : el("td", {}, cell)))))));
 }
 
@@ -269,7 +275,7 @@ function measures() {
   if (!data.comparisons.length) return null;
   const first = data.comparisons[0];
   return el("section", {"aria-labelledby": "h-measures"}, el("h2", {id: "h-measures"}, "Measures"),
-    table(["", "PSNR, dB", "SSIM", "MSE", "Mean difference", "Largest", "At", "Samples that differ"],
+    table("Measures", ["", "PSNR, dB", "SSIM", "MSE", "Mean difference", "Largest", "At", "Samples that differ"],
           data.comparisons.map((c) => [
             `${sideNames[c.sides[0]]} and ${sideNames[c.sides[1]].toLowerCase()}`, decibel(c),
             c.ssim == null ? "–" : c.ssim.toFixed(4), number(c.mse, 4), number(c.mae, 4), number(c.max_abs, 5),
@@ -284,7 +290,7 @@ function noise() {
   const names = channelNames(data.noise[known[0]].sigma.length);
   const impulses = known.some((side) => mean(data.noise[side].impulses) >= 0.001);
   return el("section", {"aria-labelledby": "h-noise"}, el("h2", {id: "h-noise"}, "Noise"),
-    table(["Standard deviation, levels", ...names, "% of the range", ...impulses ? ["Impulses"] : []],
+    table("Noise", ["Standard deviation, levels", ...names, "% of the range", ...impulses ? ["Impulses"] : []],
           known.map((side) => [sideNames[side],
             ...names.map((_, i) => i < data.noise[side].sigma.length ? data.noise[side].sigma[i].toFixed(data.files[side].range > 1 ? 2 : 5) : "–"),
             number(100 * sigma(side) / data.files[side].range),
@@ -299,7 +305,7 @@ function paramRow(p) {
 
 function step(s, i) {
   const given = s.params.filter((p) => !p.is_default), rest = s.params.filter((p) => p.is_default);
-  const list = (params) => el("div", {class: "scroll"}, el("table", {}, el("tbody", {}, params.map(paramRow))));
+  const list = (params) => scroller(`Parameters of ${s.filter}`, "scroll", el("table", {}, el("tbody", {}, params.map(paramRow))));
   return el("div", {class: "card padded step"},
     el("h3", {}, el("span", {class: "soft"}, String(i + 1)), s.filter), el("p", {class: "small soft"}, s.brief),
     given.length ? list(given) : null,
@@ -320,7 +326,7 @@ function times(run) {
   const parts = [["Choosing", run.choose_seconds], ["Reading", run.read_seconds],
                  ["Filtering", run.filter_seconds], ["Writing", run.write_seconds]]
     .filter((part) => part[1] !== undefined);
-  return table(["Device", ...parts.map((part) => part[0])],
+  return table("Device and times", ["Device", ...parts.map((part) => part[0])],
                [[deviceName(run), ...parts.map((part) => seconds(part[1]))]]);
 }
 
@@ -332,7 +338,7 @@ function machine() {
             el("td", {class: "text"}, f.format + (f.detail ? ", " + f.detail : ""))];
   });
   return el("section", {"aria-labelledby": "h-files"}, el("h2", {id: "h-files"}, "Files and machine"),
-    table(["", "File", "Picture", "Format"], rows),
+    table("Files", ["", "File", "Picture", "Format"], rows),
     run ? times(run) : null,
     el("p", {class: "small soft"}, `Made by tamis ${data.version}. This page is one file and loads nothing.`));
 }

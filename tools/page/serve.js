@@ -14,7 +14,10 @@ function address(path, query) {
 }
 
 async function ask(path, query, options) {
-  const response = await fetch(address(path, query), options);
+  const response = await fetch(address(path, query), options).catch((error) => {
+    throw error.name === "AbortError" ? error
+      : new Error("tamis does not answer any more: start tamis serve again and open the address that it prints");
+  });
   if (response.ok) return response;
   const said = await response.json().catch(() => ({error: response.statusText}));
   throw Object.assign(new Error(said.error), {status: response.status});
@@ -111,6 +114,7 @@ function control(step, p, index) {
     box.addEventListener("input", () => {
       const value = toNumber(box.value.trim());
       if (value !== null) range.value = value;
+      range.setAttribute("aria-valuetext", box.value);
       set(box.value.trim() || defaultText(p));
     });
     node.append(range, box);
@@ -126,15 +130,15 @@ function isMain(p, i) {
 function stepNode(step, i) {
   const filter = filters.get(step.filter);
   const main = filter.params.filter(isMain), rest = filter.params.filter((p, k) => !isMain(p, k));
-  const button = (words, label, act, off) => el("button", {type: "button", "aria-label": label, title: label, onclick: act, disabled: off}, words);
-  const move = (to) => { state.steps.splice(to, 0, state.steps.splice(i, 1)[0]); drawSteps(); changed(); };
+  const button = (words, label, act, off) => el("button", {type: "button", "aria-label": label, title: label, "data-key": label, onclick: act, disabled: off}, words);
+  const move = (to) => { state.steps.splice(to, 0, state.steps.splice(i, 1)[0]); drawSteps(to); changed(); };
   return el("li", {class: "card" + (step.on ? "" : " off")},
     el("div", {class: "head"},
-      el("input", {type: "checkbox", checked: step.on, "aria-label": `Use ${step.filter}`,
+      el("input", {type: "checkbox", checked: step.on, "aria-label": `Use ${step.filter}`, "data-key": "use",
                    onchange: (e) => { step.on = e.target.checked; drawSteps(); changed(); }}),
-      el("select", {"aria-label": `Filter ${i + 1}`, onchange: (e) => {
+      el("select", {"aria-label": `Filter ${i + 1}`, "data-key": "filter", onchange: (e) => {
         state.steps[i] = newStep(e.target.value); drawSteps(); changed(); }},
-        data.filters.map((f) => el("option", {selected: f.name === step.filter}, f.name))),
+        data.filters.filter((f) => f.min_inputs < 2 || f.name === step.filter).map((f) => el("option", {selected: f.name === step.filter}, f.name))),
       button("↑", "Earlier", () => move(i - 1), i === 0), button("↓", "Later", () => move(i + 1), i === state.steps.length - 1),
       button("×", "Remove", () => { state.steps.splice(i, 1); drawSteps(); changed(); })),
     el("p", {class: "small soft"}, filter.brief),
@@ -149,8 +153,15 @@ function newStep(name) {
 
 const stepList = el("ol", {class: "steps", "aria-label": "Chain"});
 
-function drawSteps() {
+// All of it is made anew; what had the focus has it again, in the step that went to index `to`.
+function drawSteps(to) {
+  const had = document.activeElement, key = stepList.contains(had) && had.dataset.key;
+  const index = to ?? [...stepList.children].indexOf(had.closest("li"));
   stepList.replaceChildren(...state.steps.map(stepNode));
+  if (!key) return;
+  const step = stepList.children[Math.min(index, state.steps.length - 1)];
+  const same = step && step.querySelector(`[data-key="${key}"]:enabled`);
+  (same || (step ? step.querySelector("select") : adder)).focus();
 }
 
 function changed() {
@@ -207,7 +218,7 @@ const viewer = new Viewer({label: "Before and after", wheel: "always", onview: v
 const picker = el("select", {id: "picture", "aria-label": "Picture", onchange: (e) => open(Number(e.target.value))});
 const file = el("input", {type: "file", accept: "image/*,.tif,.tiff,.pgm,.ppm,.pam,.pfm,.npy", hidden: true, "aria-label": "Picture to open",
                           onchange: () => { if (file.files[0]) upload(file.files[0]); file.value = ""; }});
-const empty = el("div", {class: "empty"}, el("p", {}, "Drop a picture here"), el("button", {type: "button", onclick: () => file.click()}, "Choose a file"),
+const empty = el("div", {class: "empty"}, el("p", {}, "Drop a picture here"), el("button", {type: "button", class: "main", onclick: () => file.click()}, "Choose a file"),
                  el("p", {class: "small"}, `It stays on this machine. Up to ${number(data.max_upload / 1048576)} MB.`));
 
 function drawPicker() {
@@ -225,6 +236,8 @@ async function open(id) {
     Object.assign(state, {id, picture, problem: "", last: null});
     for (const layer of Object.values(layers)) Object.assign(layer, {whole: null, part: null, quick: null});
     empty.hidden = true;
+    document.body.classList.remove("without");
+    saver.disabled = false;
     formats.value = ["png", "jpeg", "tiff"].includes(picture.format) ? picture.format : "tiff";
     showProblem();
     showExactness("");
@@ -298,18 +311,32 @@ async function save() {
   busy.classList.remove("on");
 }
 
+const saver = el("button", {type: "button", class: "main", id: "save", disabled: true, onclick: save}, "Save result");
+
 // ---- the page
 
-const adder = el("select", {"aria-label": "Add a filter", onchange: () => {
+// A list whose choices act at once: arrows and letters would take the first that they come to, and
+// open it instead.
+function actingList(select) {
+  select.addEventListener("keydown", (event) => {
+    const chooses = /^(Arrow|Page|Home|End)|^.$/.test(event.key) && !event.ctrlKey && !event.metaKey;
+    if (!chooses || !select.showPicker || !CSS.supports("selector(:open)") || select.matches(":open")) return;
+    event.preventDefault();
+    select.showPicker();
+  });
+  return select;
+}
+
+const adder = actingList(el("select", {"aria-label": "Add a filter", onchange: () => {
   if (!adder.value) return;
   state.steps.push(newStep(adder.value));
   adder.value = "";
   drawSteps();
   changed();
-}}, el("option", {value: ""}, "Add a filter …"), data.filters.filter((f) => f.min_inputs < 2).map((f) => el("option", {value: f.name}, f.name)));
+}}, el("option", {value: ""}, "Add a filter …"), data.filters.filter((f) => f.min_inputs < 2).map((f) => el("option", {value: f.name}, f.name))));
 // A preset's filters take the place of all that was there, with its values in the controls.
 const groups = {own: "Your own", scene: "Scenes", noise: "Noise", video: "Video"};
-const presetter = el("select", {"aria-label": "Start from a preset", onchange: () => {
+const presetter = actingList(el("select", {"aria-label": "Start from a preset", onchange: () => {
   const preset = data.presets.find((p) => p.name === presetter.value);
   presetter.value = "";
   if (!preset) return;
@@ -319,11 +346,11 @@ const presetter = el("select", {"aria-label": "Start from a preset", onchange: (
 }}, el("option", {value: ""}, "Start from a preset …"), Object.entries(groups).map(([group, label]) => {
   const rows = data.presets.filter((p) => p.group === group);
   return rows.length ? el("optgroup", {label}, rows.map((p) => el("option", {value: p.name}, [p.name, p.about].filter(Boolean).join(" – ")))) : null;
-}));
+})));
 const layout = el("div", {class: "segments", role: "radiogroup", "aria-label": "Layout"},
   Object.entries({slide: "Slider", side: "Side by side"}).map(([value, words]) => el("label", {}, el("input", {
     type: "radio", name: "layout", value, checked: value === "slide", onchange: () => viewer.setLayout(value)}), words)));
-const stage = el("div", {style: "position:relative;min-height:0"}, viewer.stage, empty);
+const stage = el("div", {class: "holder"}, viewer.stage, empty);
 const brand = mark("tamis");
 brand.classList.add("brand");
 page.replaceChildren(
@@ -333,10 +360,11 @@ page.replaceChildren(
     stage, el("div", {class: "statusbar"}, el("span", {}, exactness, " ", progress, " ", busy), facts, readout)),
   el("aside", {class: "panel", "aria-label": "Filters"},
     el("h1", {class: "hidden"}, "tamis: filters on a picture"), problem, stepList, adder, presetter,
-    el("div", {class: "row"}, el("button", {type: "button", class: "main", id: "save", onclick: save}, "Save result"), formats),
+    el("div", {class: "row"}, saver, formats),
     el("div", {class: "row"}, el("h2", {class: "grow"}, "Command"), copyButton(commandText, "Copy")), command,
     el("div", {class: "row"}, el("h2", {class: "grow"}, "Python"), copyButton(pythonText, "Copy")), python),
   el("div", {class: "drop"}, "Drop the picture to open it"));
+document.body.classList.add("without");
 state.steps.push(newStep("bilateral"));
 drawSteps();
 drawPicker();
