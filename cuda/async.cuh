@@ -29,24 +29,6 @@ static __device__ __forceinline__ void tamis_copy_start(T *shared, const void *f
 #endif
 }
 
-/* Likewise of an uint4, of which only so many bytes, 1 to 16, are read; zeros take the others'
- * place.
- */
-static __device__ __forceinline__ void tamis_copy_start_some(uint4 *shared, const void *from,
-                                                             int bytes)
-{
-#ifdef TAMIS_COPIES_WAIT
-    *shared = make_uint4(0, 0, 0, 0);
-    memcpy(shared, from, (size_t)bytes);
-#else
-    unsigned to = (unsigned)__cvta_generic_to_shared(shared);
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;"
-                 :
-                 : "r"(to), "l"(from), "r"(bytes)
-                 : "memory");
-#endif
-}
-
 /* Ends a group of this thread's copies, which may be empty. */
 static __device__ __forceinline__ void tamis_copy_group()
 {

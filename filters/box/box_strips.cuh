@@ -167,28 +167,63 @@ template <typename T> struct box_columns_beside {
     }
 };
 
+/* What a lane brings of rows: whole words are copied. What is left of a row's end, some bytes, no
+ * copy can bring: it is loaded, and put down when the next row begins or is looked at. */
+struct box_bringing {
+    int words, rest;
+    unsigned late, *to;
+
+    __device__ __forceinline__ explicit box_bringing(int bytes)
+        : words(bytes / 4), rest(bytes % 4), late(0), to(NULL)
+    {
+    }
+    __device__ __forceinline__ void start(uint4 *slot, const char *row)
+    {
+        put();
+        __syncwarp(); /* what was there has been read by all */
+        slot += threadIdx.x;
+        if (words == 4) {
+            tamis_copy_start(slot, row);
+            return;
+        }
+#pragma unroll
+        for (int k = 0; k < 3; k++)
+            if (k < words)
+                tamis_copy_start((unsigned *)slot + k, row + 4 * k);
+        if (rest == 0)
+            return;
+        const uint8_t *end = (const uint8_t *)row + 4 * words;
+        late = end[0] | (rest > 1 ? end[1] << 8 : 0u) | (rest > 2 ? end[2] << 16 : 0u);
+        to = (unsigned *)slot + words;
+    }
+    __device__ __forceinline__ void put() const
+    {
+        if (to)
+            *to = late;
+    }
+};
+
 /* Rows inside the picture; columns that some lane of the strip brings. */
 template <typename T> struct box_across {
     const box_columns_beside<T> &columns;
     const char *row;
     int64_t stride;
-    int bytes;
+    box_bringing own;
 
     __device__ __forceinline__ box_across(const box_columns_beside<T> &c, const box_lane<T> &lane,
                                           int y)
         : columns(c), row((const char *)(lane.in.row(y) + lane.x)), stride(lane.in.stride),
-          bytes(lane.bytes)
+          own(lane.bytes)
     {
     }
     __device__ __forceinline__ void start(uint4 *slot)
     {
-        __syncwarp(); /* what was there has been read by all */
-        if (bytes > 0)
-            tamis_copy_start_some(slot + threadIdx.x, row, bytes);
+        own.start(slot, row);
         row += stride;
     }
     __device__ __forceinline__ box_words get(const uint4 *slot)
     {
+        own.put();
         __syncwarp(); /* all lanes' copies have come */
         return columns.get(slot);
     }
@@ -199,26 +234,25 @@ template <typename T> struct box_beside {
     const box_columns_beside<T> &columns;
     const box_lane<T> &lane;
     int coming, y;
+    box_bringing own;
 
     __device__ __forceinline__ box_beside(const box_columns_beside<T> &c, const box_lane<T> &l,
                                           int row)
-        : columns(c), lane(l), coming(row), y(row)
+        : columns(c), lane(l), coming(row), y(row), own(l.bytes)
     {
     }
     __device__ __forceinline__ void start(uint4 *slot)
     {
         const tamis_input<T> &in = lane.in;
         int v = tamis_index(in.border, min(coming++, lane.last), in.h);
-        const T *row = in.row(min(max(v, in.top), in.bottom));
-        __syncwarp();
-        if (lane.bytes > 0)
-            tamis_copy_start_some(slot + threadIdx.x, row + lane.x, lane.bytes);
+        own.start(slot, (const char *)(in.row(min(max(v, in.top), in.bottom)) + lane.x));
     }
     __device__ __forceinline__ box_words get(const uint4 *slot)
     {
         bool blank = lane.in.border == TAMIS_BORDER_CONSTANT && (unsigned)y >= (unsigned)lane.in.h;
         unsigned value = columns.instead;
         y++;
+        own.put();
         __syncwarp();
         box_words r = columns.get(slot);
         return blank ? box_words{{value, value, value, value}} : r;
