@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tamis serve: filters tried on pictures in a browser of this machine. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,9 +58,12 @@ static void open_browser(tool *t, const char *page)
     if (child != 0)
         return;
     if (fork() == 0) {
+        int ours = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
         setsid();
         if (freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr))
             execlp("xdg-open", "xdg-open", page, (char *)NULL);
+        dprintf(ours, "tamis: warning: no browser could be started: xdg-open: %s\n",
+                strerror(errno));
     }
     _exit(0);
 }

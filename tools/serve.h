@@ -11,6 +11,7 @@
 enum { LIVE_LEVELS = 13 };
 
 typedef struct live_picture {
+    size_t number;
     char *path, *name; /* the name is what browsers see */
     int uploaded;
     pthread_mutex_t mutex; /* guards its reader and its loading */
@@ -20,14 +21,14 @@ typedef struct live_picture {
     tamis_image small[LIVE_LEVELS];
     unsigned long load; /* counts loads: files change */
     /* Guarded by the store's mutex. */
-    int users, loaded, gone;
+    int users, loaded;
     unsigned long used; /* when it was asked for last */
 } live_picture;
 
 typedef struct live_store {
     tool *tool;
     pthread_mutex_t mutex;
-    live_picture **items;
+    live_picture **items; /* by number; NULL for those that have gone */
     size_t count, budget; /* bytes of pictures that are kept in memory while nobody looks */
     unsigned long clock;
     char *folder; /* of uploads and results in the making; NULL before the first */
@@ -58,7 +59,7 @@ enum { LIVE_PLANS = 12, LIVE_CLIENTS = 64 };
 
 /* A picture as it was loaded once. */
 typedef struct live_subject {
-    const live_picture *picture;
+    size_t picture; /* its number */
     unsigned long load;
 } live_subject;
 

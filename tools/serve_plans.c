@@ -55,7 +55,7 @@ static tamis_status choose(tool *t, live_picture *p, const volatile int *cancel,
 /* Whether what was made for a picture is still of it: files change between two loads. */
 static int is_of(const live_subject *subject, const live_picture *p)
 {
-    return subject->picture == p && subject->load == p->load;
+    return subject->picture == p->number && subject->load == p->load;
 }
 
 /* What was chosen before, to be freed; NULL when it was not. */
@@ -84,7 +84,7 @@ static void remember(live_runner *r, const live_picture *p, const char *chain, c
             at = &r->choices[i];
     }
     live_choice old = *at;
-    *at = (live_choice){{p, p->load}, tool_copy_text(chain), chosen, ++r->clock};
+    *at = (live_choice){{p->number, p->load}, tool_copy_text(chain), chosen, ++r->clock};
     pthread_mutex_unlock(&r->mutex);
     free(old.chain);
     free(old.chosen);
@@ -258,7 +258,7 @@ tamis_status live_plan_take(live_runner *r, tool *t, live_picture *p, const char
         old = **place;
         **place = (live_plan){.chain = tool_copy_text(chain),
                               .level = level,
-                              .subject = {p, p->load},
+                              .subject = {p->number, p->load},
                               .plan = *out,
                               .users = 1,
                               .used = ++r->clock};

@@ -29,18 +29,23 @@ static void unload(live_picture *p)
     p->loaded = 0;
 }
 
+static void free_picture(live_picture *p)
+{
+    if (!p)
+        return;
+    unload(p);
+    if (p->uploaded)
+        unlink(p->path);
+    pthread_mutex_destroy(&p->mutex);
+    free(p->path);
+    free(p->name);
+    free(p);
+}
+
 void live_store_close(live_store *store)
 {
-    for (size_t i = 0; i < store->count; i++) {
-        live_picture *p = store->items[i];
-        unload(p);
-        if (p->uploaded && !p->gone)
-            unlink(p->path);
-        pthread_mutex_destroy(&p->mutex);
-        free(p->path);
-        free(p->name);
-        free(p);
-    }
+    for (size_t i = 0; i < store->count; i++)
+        free_picture(store->items[i]);
     free(store->items);
     if (store->page)
         unlink(store->page);
@@ -57,11 +62,10 @@ static void drop_uploads(live_store *store)
     size_t uploads = 0;
     for (size_t i = store->count; i-- > 0;) {
         live_picture *p = store->items[i];
-        if (!p->uploaded || p->gone || ++uploads <= MOST_UPLOADS || p->users > 0)
+        if (!p || !p->uploaded || ++uploads <= MOST_UPLOADS || p->users > 0)
             continue;
-        unload(p);
-        unlink(p->path);
-        p->gone = 1;
+        free_picture(p);
+        store->items[i] = NULL;
     }
 }
 
@@ -74,7 +78,7 @@ size_t live_store_add(live_store *store, const char *path, const char *name, int
     pthread_mutex_init(&p->mutex, NULL);
     pthread_mutex_lock(&store->mutex);
     store->items = tool_grow(store->items, (store->count + 1) * sizeof(*store->items));
-    size_t number = store->count++;
+    size_t number = p->number = store->count++;
     store->items[number] = p;
     drop_uploads(store);
     pthread_mutex_unlock(&store->mutex);
@@ -218,7 +222,7 @@ static void drop_idle(live_store *store, const live_picture *keep)
         size_t bytes = 0, loaded = 0;
         for (size_t i = 0; i < store->count; i++) {
             live_picture *p = store->items[i];
-            if (!p->loaded)
+            if (!p || !p->loaded)
                 continue;
             loaded++;
             bytes += picture_bytes(p);
@@ -236,8 +240,6 @@ live_picture *live_store_take(live_store *store, tool *t, size_t number, tamis_s
     *status = TAMIS_OK;
     pthread_mutex_lock(&store->mutex);
     live_picture *p = number < store->count ? store->items[number] : NULL;
-    if (p && p->gone)
-        p = NULL;
     if (p) {
         p->users++;
         p->used = ++store->clock;
@@ -276,7 +278,7 @@ json_t *live_store_list(live_store *store)
     json_t *list = json_array();
     pthread_mutex_lock(&store->mutex);
     for (size_t i = 0; i < store->count; i++) {
-        if (store->items[i]->gone)
+        if (!store->items[i])
             continue;
         json_t *o = json_object();
         json_object_set_new(o, "id", json_integer((json_int_t)i));

@@ -301,9 +301,23 @@ class Serve(Case):
         for _ in range(20):  # the first ones go
             self.said(self.ask("/upload?name=b.png", "POST", picture), 201)
         self.assertEqual(len(self.said(self.ask("/pictures"))), 16)
+        self.assertEqual(self.query("/picture", id=20)[0], 200)
         self.assertEqual(self.query("/picture", id=0)[0], 404)
         self.assertEqual(self.stop(), 0)
         self.assertEqual(os.listdir(self.tmp), [])
+
+    def test_uploads_that_have_gone_leave_nothing(self):
+        self.start()
+        picture = png_bytes(8, 6, 1, pattern(8, 6))
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        sizes = []
+        for count in (200, 1000):
+            for _ in range(count):
+                connection.request("POST", "/" + self.token + "/upload?name=b.png", picture)
+                self.assertEqual(json.loads(connection.getresponse().read())["name"], "b.png")
+            sizes.append(self.memory())
+        connection.close()
+        self.assertLess(sizes[1], sizes[0] + 1024)
 
     def test_cut_connections(self):
         self.start("in")
@@ -394,6 +408,16 @@ class Serve(Case):
         self.assertEqual(self.read("mode"), b"600\n")
         self.assertEqual(self.stop(), 0)
         self.assertEqual(os.listdir(self.tmp), [])
+
+    def test_no_browser(self):
+        """The address is there all the same."""
+        self.start("in", "--open", PATH=self.path("no such folder"))
+        self.assertEqual(self.ask("/")[0], 200)
+        time.sleep(0.3)
+        self.server.send_signal(signal.SIGINT)
+        err = self.server.communicate(timeout=60)[1]
+        self.assertEqual(self.server.returncode, 0)
+        self.assertIn(b"xdg-open: No such file", err)
 
     def test_files_are_closed(self):
         """Of pictures that are in memory no file stays open."""
