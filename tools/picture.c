@@ -250,7 +250,7 @@ int tool_window_choose(tool *t, const char *given, const tamis_image *image, too
     else
         out->how = "99.8 % of the samples lie between";
     if (!(out->high > out->low))
-        out->high = out->low + (type == TAMIS_F32 ? 1e-6 : 1);
+        out->high = out->low + (type == TAMIS_F32 ? fmax(1e-6, 1e-6 * fabs(out->low)) : 1);
     return TOOL_OK;
 }
 

@@ -138,6 +138,15 @@ def test_report(browser, folder):
     wait(page, "() => document.querySelector('.pane.right .name').textContent === 'Difference'")
     check(page.locator(".legend").count() == 1, "a map has a legend")
     page.close()
+    # What cannot be measured is said.
+    small, other = folder + "/small.png", folder + "/other.html"
+    tamis("run", "resize=size=40x30", clean, "-o", small)
+    tamis("report", noisy, out, "--original", small, "-o", other)
+    page = browser.new_page()
+    watch(page)
+    page.goto("file://" + other)
+    check("original differs" in page.inner_text("main"), "an original of another size is named")
+    page.close()
     # A finger.
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True,
                                   is_mobile=True)

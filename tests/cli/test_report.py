@@ -72,6 +72,16 @@ class Report(Case):
                          "--levels", "7", code=2).err
         self.assertIn("LOW,HIGH", err)
 
+    def test_alike_and_far_from_zero(self):
+        """Levels to show a picture by stay two, however large they are."""
+        head = b"Pf\n20 16\n-1.0\n"
+        self.write("a.pfm", head + struct.pack("<320f", *[1e20] * 320))
+        self.tamis("report", "a.pfm", "a.pfm", "-o", "r.html")
+        data = page_data(self.read("r.html").decode())
+        window = data["files"]["before"]["window"]
+        self.assertLess(window["low"], window["high"])
+        self.assertEqual(sum(data["histograms"]["before"][0]), 320)
+
     def test_large(self):
         """Scaled, with a part of it as it is, where most has changed."""
         for w, h, limit, on in ((1700, 1200, [], "all pixels"),

@@ -211,6 +211,9 @@ function viewerNotes() {
     notes.push("The pictures differ in their number of channels: nothing is measured between them.");
   else if (before.range !== after.range)
     notes.push("The pictures' types have different ranges: the measures take their numbers as they are.");
+  const original = data.files.original;
+  if (original && ["width", "height", "channels"].some((key) => original[key] !== after[key]))
+    notes.push("The original differs from the result in size or in its number of channels: nothing is measured between them.");
   if (sides.some((side) => data.files[side].pages > 1)) notes.push("The first page is shown; the measures are of all pages.");
   if (data.measured_on !== "all pixels") notes.push("The pictures are too large to be compared in memory: PSNR and SSIM are of the scaled copies.");
   return el("div", {class: "small soft"}, notes.map((text) => el("p", {}, text)),
