@@ -36,10 +36,7 @@ static const signature signatures[] = {
     {0, "DKIF", 4},                             /* IVF */
     {0, "\x06\x0E\x2B\x34\x02\x05\x01\x01", 8}, /* MXF */
     {0, "nut/multimedia", 14},
-    {0, "\x00\x00\x00\x01\x67", 5}, /* H.264 alone */
-    {0, "\x00\x00\x00\x01\x09", 5},
-    {0, "\x00\x00\x00\x01\x40\x01", 6}, /* HEVC alone */
-    {0, "\x12\x00\x0A", 3},             /* AV1 alone */
+    {0, "\x12\x00\x0A", 3}, /* AV1 alone */
 };
 
 /* Still pictures in the same boxes as MP4. */
@@ -61,6 +58,18 @@ static int is_transport(const uint8_t *head, size_t size)
     return size >= 389 && head[4] == 0x47 && head[196] == 0x47 && head[388] == 0x47;
 }
 
+/* H.264 and HEVC alone: a start code of three or four bytes, then what a stream may begin with:
+ * parameters, supplemental information, a delimiter. */
+static int is_bare(const uint8_t *head, size_t size)
+{
+    size_t at = size > 2 && head[2] == 0 ? 3 : 2;
+    if (size < at + 3 || head[0] || head[1] || head[at] != 1 || head[at + 1] & 0x80)
+        return 0;
+    int avc = head[at + 1] & 31, hevc = head[at + 1] >> 1 & 63;
+    return avc == 6 || avc == 7 || avc == 9 ||
+           (((hevc >= 32 && hevc <= 35) || hevc == 39) && head[at + 2] == 1);
+}
+
 int tamis_priv_video_is(const uint8_t *head, size_t size)
 {
     if (size >= 12 && memcmp(head + 4, "ftyp", 4) == 0)
@@ -70,7 +79,7 @@ int tamis_priv_video_is(const uint8_t *head, size_t size)
         if (size >= s->at + s->size && memcmp(head + s->at, s->bytes, s->size) == 0)
             return 1;
     }
-    return is_transport(head, size);
+    return is_transport(head, size) || is_bare(head, size);
 }
 
 /* ---- first bytes */

@@ -29,9 +29,9 @@ static int has_vips(void)
 static int looks_like_picture(const char *name)
 {
     static const char *const extensions[] = {
-        "png", "jpg",  "jpeg", "jpe", "tif",  "tiff", "pgm", "ppm", "pbm", "pnm",
-        "pam", "pfm",  "npy",  "y4m", "mkv",  "webm", "mp4", "m4v", "mov", "avi",
-        "ts",  "m2ts", "mts",  "mpg", "mpeg", "wmv",  "flv", "ogv", "mxf", NULL};
+        "png",  "jpg", "jpeg", "jpe",  "tif", "tiff", "pgm", "ppm",  "pbm", "pnm",  "pam",  "pfm",
+        "npy",  "y4m", "mkv",  "webm", "mp4", "m4v",  "mov", "avi",  "ts",  "m2ts", "mts",  "mpg",
+        "mpeg", "wmv", "flv",  "ogv",  "mxf", "ivf",  "264", "h264", "265", "h265", "hevc", NULL};
     /* These where libvips is there to read them. */
     static const char *const others[] = {"webp", "avif", "heic", "heif", "jxl", "jp2", "j2k",
                                          "gif",  "exr",  "hdr",  "fits", "fit", "bmp", NULL};
