@@ -17,6 +17,7 @@
 #endif
 #endif
 #ifdef EMULATE_ASAN
+#include <dlfcn.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -29,35 +30,47 @@ namespace
 {
 
 enum { STACK = 256 * 1024, MAX_THREADS = 1024, WARP = 32 };
-enum state { READY, AT_BLOCK, AT_WARP, DONE };
+// How far the stacks' tops lie from each other within a page, lest they share a few cache lines.
+enum { STAGGER = 9 * 64, PAGE = 4096 };
+enum state { NEW, READY, AT_BLOCK, AT_WARP, DONE };
 
+// A stack of its own, for threads that begin there one after the other.
 struct fiber {
     jmp_buf at;
     bool started;
+    unsigned char *stack;
+    size_t size;
+    void *fake_stack;
+};
+
+struct thread {
     state where;
+    fiber *on;     // once it has begun
     unsigned mask; // of the lanes waited for
     uint3 index;
     int value; // given at a block's barrier
     uint64_t given[2];
     int turn; // which of `given` the next exchange uses
-    unsigned char *stack;
-    void *fake_stack;
 };
 
 struct block {
-    const std::function<void()> *thread;
-    std::vector<fiber> fibers;
+    const std::function<void()> *work;
+    thread threads[MAX_THREADS];
+    std::vector<fiber *> idle; // on which no thread is
+    size_t made;               // fibers
     jmp_buf scheduler;
-    ucontext_t main;
-    int current, count;
+    int current, count, done;
     int any;
     const void *main_stack;
     size_t main_stack_size;
+    bool from_scheduler; // whether it is what switches
 
     ~block()
     {
-        for (const fiber &f : fibers)
-            free(f.stack);
+        for (fiber *f : idle) {
+            free(f->stack);
+            delete f;
+        }
     }
 };
 
@@ -73,55 +86,128 @@ void fail(const char *what)
     abort();
 }
 
-// Switches go by setjmp, which makes no system call; only a fiber's first start needs more.
-void to_scheduler(bool leaving)
+// Libc's own: the sanitizer's takes a system call, and forgets what it knows of the stack.
+void (*libc_longjmp())(jmp_buf, int)
 {
-    fiber &f = b.fibers[(size_t)b.current];
-    (void)f, (void)leaving;
+    void (*jump)(jmp_buf, int) = _longjmp;
 #ifdef EMULATE_ASAN
-    __sanitizer_start_switch_fiber(leaving ? nullptr : &f.fake_stack, b.main_stack,
-                                   b.main_stack_size);
+    void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+    void *symbol = libc ? dlsym(libc, "_longjmp") : nullptr;
+    if (symbol)
+        memcpy(&jump, &symbol, sizeof jump);
 #endif
-    if (leaving)
-        _longjmp(b.scheduler, 1);
-    if (!_setjmp(f.at))
-        _longjmp(b.scheduler, 1);
+    return jump;
+}
+
+void (*const jump)(jmp_buf, int) = libc_longjmp();
+
+// Tells the sanitizer that a fiber goes on, whichever thread of the host launched it.
+void arrive(void *fake_stack)
+{
+    (void)fake_stack;
 #ifdef EMULATE_ASAN
-    __sanitizer_finish_switch_fiber(b.fibers[(size_t)b.current].fake_stack, nullptr, nullptr);
+    if (b.from_scheduler)
+        __sanitizer_finish_switch_fiber(fake_stack, &b.main_stack, &b.main_stack_size);
+    else
+        __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 #endif
+    b.from_scheduler = false;
+}
+
+void enter(int i, fiber *f)
+{
+    b.current = i;
+    b.threads[i].on = f;
+    threadIdx = b.threads[i].index;
+}
+
+// From the current thread's fiber to that of the next one of its warp, where it was stopped and may
+// go on, or to the scheduler.
+void leave(fiber *f)
+{
+    int next = b.current + 1;
+    bool goes_on = next % WARP && next < b.count && b.threads[next].where == READY;
+    fiber *to = goes_on ? b.threads[next].on : nullptr;
+    if (to)
+        enter(next, to);
+#ifdef EMULATE_ASAN
+    __sanitizer_start_switch_fiber(&f->fake_stack, to ? to->stack : b.main_stack,
+                                   to ? to->size : b.main_stack_size);
+#endif
+    if (!_setjmp(f->at))
+        jump(to ? to->at : b.scheduler, 1);
+    arrive(f->fake_stack);
+}
+
+// The current thread, and those of its warp behind it that have not begun: where threads do not
+// wait, that takes no switch.
+void run_threads()
+{
+    for (;;) {
+        (*b.work)();
+        thread &t = b.threads[b.current];
+        int next = b.current + 1;
+        t.where = DONE;
+        b.done++;
+        if (next % WARP == 0 || next == b.count || b.threads[next].where != NEW)
+            return;
+        enter(next, t.on);
+    }
 }
 
 void fiber_main()
 {
-#ifdef EMULATE_ASAN
-    __sanitizer_finish_switch_fiber(nullptr, &b.main_stack, &b.main_stack_size);
-#endif
-    (*b.thread)();
-    b.fibers[(size_t)b.current].where = DONE;
-    to_scheduler(true);
+    arrive(nullptr);
+    for (;;) {
+        run_threads();
+        fiber *f = b.threads[b.current].on;
+        b.idle.push_back(f);
+        leave(f);
+    }
+}
+
+fiber *new_fiber()
+{
+    fiber *f = new fiber{};
+    f->size = STACK - b.made++ * STAGGER % PAGE;
+    f->stack = (unsigned char *)malloc(f->size);
+    return f;
+}
+
+fiber *idle_fiber()
+{
+    if (b.idle.empty())
+        b.idle.push_back(new_fiber());
+    fiber *f = b.idle.back();
+    b.idle.pop_back();
+    return f;
+}
+
+// Switches go by setjmp, which makes no system call; only a fiber's first start needs more.
+__attribute__((no_sanitize("address"))) void go_to(fiber *f) // whose frame is never left
+{
+    if (f->started)
+        jump(f->at, 1);
+    f->started = true;
+    ucontext_t context;
+    getcontext(&context);
+    context.uc_stack.ss_sp = f->stack;
+    context.uc_stack.ss_size = f->size;
+    context.uc_link = nullptr;
+    makecontext(&context, fiber_main, 0);
+    setcontext(&context);
 }
 
 void resume(int i)
 {
-    fiber &f = b.fibers[(size_t)i];
-    b.current = i;
-    threadIdx = f.index;
+    enter(i, b.threads[i].where == NEW ? idle_fiber() : b.threads[i].on);
 #ifdef EMULATE_ASAN
     void *fake = nullptr;
-    __sanitizer_start_switch_fiber(&fake, f.stack, STACK);
+    __sanitizer_start_switch_fiber(&fake, b.threads[i].on->stack, b.threads[i].on->size);
 #endif
-    if (!_setjmp(b.scheduler)) {
-        if (f.started)
-            _longjmp(f.at, 1);
-        f.started = true;
-        ucontext_t context;
-        getcontext(&context);
-        context.uc_stack.ss_sp = f.stack;
-        context.uc_stack.ss_size = STACK;
-        context.uc_link = nullptr;
-        makecontext(&context, fiber_main, 0);
-        setcontext(&context);
-    }
+    b.from_scheduler = true;
+    if (!_setjmp(b.scheduler))
+        go_to(b.threads[i].on);
 #ifdef EMULATE_ASAN
     __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
 #endif
@@ -129,24 +215,25 @@ void resume(int i)
 
 void wait_as(state where)
 {
-    b.fibers[(size_t)b.current].where = where;
-    to_scheduler(false);
+    thread &t = b.threads[b.current];
+    t.where = where;
+    leave(t.on);
 }
 
 bool release_block()
 {
     b.any = 0;
     for (int i = 0; i < b.count; i++) {
-        const fiber &f = b.fibers[(size_t)i];
-        if (f.where != AT_BLOCK && f.where != DONE)
+        const thread &t = b.threads[i];
+        if (t.where != AT_BLOCK && t.where != DONE)
             return false;
-        if (f.where == AT_BLOCK)
-            b.any |= f.value;
+        if (t.where == AT_BLOCK)
+            b.any |= t.value;
     }
     bool any = false;
     for (int i = 0; i < b.count; i++)
-        if (b.fibers[(size_t)i].where == AT_BLOCK) {
-            b.fibers[(size_t)i].where = READY;
+        if (b.threads[i].where == AT_BLOCK) {
+            b.threads[i].where = READY;
             any = true;
         }
     return any;
@@ -156,23 +243,23 @@ bool release_warp(int first)
 {
     unsigned waiting = 0, alive = 0;
     for (int l = 0; l < WARP && first + l < b.count; l++) {
-        waiting |= b.fibers[(size_t)(first + l)].where == AT_WARP ? 1u << l : 0;
-        alive |= b.fibers[(size_t)(first + l)].where != DONE ? 1u << l : 0;
+        waiting |= b.threads[first + l].where == AT_WARP ? 1u << l : 0;
+        alive |= b.threads[first + l].where != DONE ? 1u << l : 0;
     }
     bool any = false;
     for (int l = 0; l < WARP && first + l < b.count; l++) {
-        fiber &f = b.fibers[(size_t)(first + l)];
-        if (f.where != AT_WARP || (f.mask & alive & ~waiting))
+        thread &t = b.threads[first + l];
+        if (t.where != AT_WARP || (t.mask & alive & ~waiting))
             continue;
         // All lanes that it waits for are here: they go on together.
-        unsigned votes = 0, mask = f.mask & alive;
+        unsigned votes = 0, mask = t.mask & alive;
         for (int m = 0; m < WARP && first + m < b.count; m++)
             if (mask >> m & 1)
-                votes |= b.fibers[(size_t)(first + m)].value ? 1u << m : 0;
+                votes |= b.threads[first + m].value ? 1u << m : 0;
         warp_votes[first / WARP] = votes;
         for (int m = 0; m < WARP && first + m < b.count; m++)
             if (mask >> m & 1)
-                b.fibers[(size_t)(first + m)].where = READY;
+                b.threads[first + m].where = READY;
         any = true;
         break;
     }
@@ -181,30 +268,29 @@ bool release_warp(int first)
 
 void run_block()
 {
-    int done = 0;
+    b.done = 0;
     for (int i = 0; i < b.count; i++) {
-        fiber &f = b.fibers[(size_t)i];
-        f.started = false;
-        f.where = READY;
-        f.turn = 0;
-        f.index = {(unsigned)i % blockDim.x, (unsigned)i / blockDim.x % blockDim.y,
+        thread &t = b.threads[i];
+        t.where = NEW;
+        t.turn = 0;
+        t.index = {(unsigned)i % blockDim.x, (unsigned)i / blockDim.x % blockDim.y,
                    (unsigned)i / (blockDim.x * blockDim.y)};
     }
-    while (done < b.count) {
+    while (b.done < b.count) {
         bool ran = false;
         // A warp goes on until its lanes all wait for the block: other warps see what it did.
         for (int first = 0; first < b.count; first += WARP) {
             for (bool again = true; again; again = release_warp(first)) {
                 for (int i = first; i < first + WARP && i < b.count; i++) {
-                    if (b.fibers[(size_t)i].where != READY)
+                    if (b.threads[i].where != NEW && b.threads[i].where != READY)
                         continue;
                     resume(i);
                     ran = true;
-                    done += b.fibers[(size_t)i].where == DONE;
+                    i = b.current; // which is done or waits
                 }
             }
         }
-        if (!release_block() && !ran && done < b.count)
+        if (!release_block() && !ran && b.done < b.count)
             fail("threads wait for each other for ever");
     }
 }
@@ -222,16 +308,11 @@ void emulate_run(const emulate_work &work)
     dim3 grid = work.grid, threads = work.block;
     blockDim = threads;
     gridDim = grid;
-    b.thread = &work.thread;
+    b.work = &work.thread;
     b.count = (int)(threads.x * threads.y * threads.z);
     if (b.count < 1 || b.count > MAX_THREADS || grid.y > 65535 || grid.z > 65535 || !grid.x ||
         !grid.y || !grid.z)
         fail("a launch of an impossible size");
-    while (b.fibers.size() < (size_t)b.count) {
-        fiber f = {};
-        f.stack = (unsigned char *)malloc(STACK);
-        b.fibers.push_back(f);
-    }
     for (unsigned z = 0; z < grid.z; z++)
         for (unsigned y = 0; y < grid.y; y++)
             for (unsigned x = 0; x < grid.x; x++) {
@@ -244,13 +325,13 @@ void emulate_run(const emulate_work &work)
 
 void __syncthreads()
 {
-    b.fibers[(size_t)b.current].value = 0;
+    b.threads[b.current].value = 0;
     wait_as(AT_BLOCK);
 }
 
 int __syncthreads_or(int value)
 {
-    b.fibers[(size_t)b.current].value = value;
+    b.threads[b.current].value = value;
     wait_as(AT_BLOCK);
     int any = b.any;
     __syncthreads(); // nobody may begin another before all have read
@@ -259,33 +340,33 @@ int __syncthreads_or(int value)
 
 void __syncwarp(unsigned mask)
 {
-    fiber &f = b.fibers[(size_t)b.current];
-    f.mask = mask;
-    f.value = 0;
+    thread &t = b.threads[b.current];
+    t.mask = mask;
+    t.value = 0;
     wait_as(AT_WARP);
 }
 
 uint64_t emulate_exchange(uint64_t value, int from, unsigned mask)
 {
     int first = b.current / WARP * WARP;
-    fiber &f = b.fibers[(size_t)b.current];
-    int turn = f.turn;
-    f.turn ^= 1;
-    f.given[turn] = value;
-    f.mask = mask;
-    f.value = 0;
+    thread &t = b.threads[b.current];
+    int turn = t.turn;
+    t.turn ^= 1;
+    t.given[turn] = value;
+    t.mask = mask;
+    t.value = 0;
     wait_as(AT_WARP);
     if (from < 0 || from >= WARP || first + from >= b.count)
         fail("a shuffle from a lane that is not there");
-    return b.fibers[(size_t)(first + from)].given[turn];
+    return b.threads[first + from].given[turn];
 }
 
 unsigned __ballot_sync(unsigned mask, int value)
 {
-    fiber &f = b.fibers[(size_t)b.current];
+    thread &t = b.threads[b.current];
     int warp = b.current / WARP;
-    f.mask = mask;
-    f.value = value;
+    t.mask = mask;
+    t.value = value;
     wait_as(AT_WARP);
     unsigned votes = warp_votes[warp];
     __syncwarp(mask);
@@ -297,11 +378,11 @@ static const unsigned char *gather(const void *const parts[2], const size_t size
 {
     enum { SLOT = 256 };
     static unsigned char given[2][MAX_THREADS][SLOT];
-    fiber &f = b.fibers[(size_t)b.current];
-    int turn = f.turn;
-    f.turn ^= 1;
-    f.mask = 0xffffffffu;
-    f.value = 0;
+    thread &t = b.threads[b.current];
+    int turn = t.turn;
+    t.turn ^= 1;
+    t.mask = 0xffffffffu;
+    t.value = 0;
     if (sizes[0] + sizes[1] > SLOT || (b.count - b.current / WARP * WARP) < WARP)
         fail("a product of matrices of an impossible size");
     memcpy(given[turn][b.current], parts[0], sizes[0]);
