@@ -14,7 +14,8 @@ image
     of type uint8, uint16, int16, float16 or float32. Axes before these are a batch, whose pictures
     are filtered together: N x H x W x C. Strided, reversed and planar views are read where they
     are; only what cannot be described (such as every other column) is copied first. Arrays of CuPy,
-    PyTorch and JAX in a GPU's memory are filtered there, and the result stays there.
+    PyTorch and JAX in a GPU's memory are filtered there, and the result stays there, whatever
+    device says. Arrays with samples that are masked are refused.
 out
     An array for the result, which is then returned; it must not share memory with the image.
 channel_axis

@@ -126,8 +126,16 @@ def _empty(shape, axis, key):
     return array if channels == axis else numpy.moveaxis(array, channels, axis)
 
 
+def _refuse_device(name, array):
+    """For what goes with an image in host memory."""
+    if type(array) is not numpy.ndarray and _device.is_on_device(array):
+        raise ValueError("%s lies on a GPU and the image in host memory: bring both to one place"
+                         % name)
+
+
 def _check_out(out, shape, key):
     if not isinstance(out, numpy.ndarray):
+        _refuse_device("out", out)
         raise TypeError("out is %s, not a NumPy array" % type(out).__name__)
     refuse_mask(out)
     if out.shape != shape or out.dtype != DTYPES[key[0]]:
@@ -172,6 +180,7 @@ def run(chain, image, out, channel_axis, alpha, guide, device, threads):
     key = view.key
     guide_view = guide_key = None
     if guide is not None:
+        _refuse_device("guide", guide)
         guide_view = host_view(guide)
         guide_key = guide_view.key
         if guide_view.count != 1:

@@ -101,6 +101,9 @@ def results():
     planes = cupy.asarray(a[0].transpose(2, 0, 1).copy())
     assert tamis.median(planes, channel_axis=0).host.flags.c_contiguous
     refused(lambda: tamis.median(planes, channel_axis=0, out=a[0]), ValueError, "host memory")
+    on_device = cupy.asarray(a[0])
+    refused(lambda: tamis.median(a[0], out=on_device), ValueError, "out lies on a GPU")
+    refused(lambda: tamis.bilateral(a[0], guide=on_device), ValueError, "guide lies on a GPU")
     refused(lambda: tamis.nlmeans(cupy.asarray(a), h="auto"), ValueError, "resolve")
 
 
