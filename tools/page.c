@@ -72,22 +72,45 @@ static void put_page(FILE *to, const char *name, const char *title, const json_t
     expand(to, find_text(name, strlen(name)), title, data);
 }
 
-int tool_page_check(tool *t, const char *path)
+/* A device or a pipe, into which a page is written as it comes. */
+static int is_stream(const char *path)
 {
     struct stat st;
-    if (!t->options.overwrite && stat(path, &st) == 0) {
-        tool_error(t, "%s: exists; give --overwrite", path);
-        return TOOL_WRITE;
-    }
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? tool_copy_text(path) : tool_copy_text(".");
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+/* The name to replace: a link to a file stays a link. To be freed. */
+static char *name_behind(const char *path)
+{
+    char *name = realpath(path, NULL);
+    return name ? name : tool_copy_text(path);
+}
+
+static int check_folder(tool *t, const char *path)
+{
+    char *folder = name_behind(path), *slash = strrchr(folder, '/');
     if (slash)
-        folder[slash - path + 1] = '\0';
-    int bad = access(folder, W_OK | X_OK) != 0;
+        slash[1] = '\0';
+    int bad = access(slash ? folder : ".", W_OK | X_OK) != 0;
     if (bad)
         tool_error(t, "%s: cannot write into its folder: %s", path, strerror(errno));
     free(folder);
     return bad ? TOOL_WRITE : TOOL_OK;
+}
+
+int tool_page_check(tool *t, const char *path)
+{
+    struct stat st;
+    if (strcmp(path, "-") == 0)
+        return tool_usage_error(t, "a report goes to a file; standard output is /dev/stdout");
+    if (is_stream(path))
+        return TOOL_OK;
+    if (stat(path, &st) == 0 && (S_ISDIR(st.st_mode) || !t->options.overwrite)) {
+        tool_error(t, "%s: %s", path,
+                   S_ISDIR(st.st_mode) ? "is a folder" : "exists; give --overwrite");
+        return TOOL_WRITE;
+    }
+    return check_folder(t, path);
 }
 
 /* A new file like path with a random ending, open for writing. mkstemp() makes it private; the page
@@ -107,24 +130,28 @@ static FILE *create_beside(const char *path, char **name)
 int tool_page_write(tool *t, const char *path, const char *name, const char *title,
                     const json_t *data)
 {
-    char *temporary = NULL;
-    tool_end_at_once(0);
+    int stream = is_stream(path);
+    if (!stream)
+        tool_end_at_once(0);
     int code = tool_page_check(t, path);
     if (code)
         return code;
-    FILE *file = create_beside(path, &temporary);
+    char *temporary = NULL, *place = name_behind(path);
+    FILE *file = stream ? fopen(path, "wb") : create_beside(place, &temporary);
     int bad = !file;
     if (file) {
         put_page(file, name, title, data);
         bad = ferror(file);
         bad |= fclose(file);
     }
-    if (bad || rename(temporary, path) != 0) {
+    if (bad || (temporary && rename(temporary, place) != 0)) {
         tool_error(t, "%s: cannot write: %s", path, strerror(errno));
-        unlink(temporary);
+        if (temporary)
+            unlink(temporary);
         code = TOOL_WRITE;
     }
     free(temporary);
+    free(place);
     return code;
 }
 

@@ -5,7 +5,9 @@ import json
 import math
 import os
 import re
+import stat
 import struct
+import threading
 
 from support import Case, pattern, pgm_bytes, png_bytes
 
@@ -190,6 +192,31 @@ class Report(Case):
         self.tamis("report", "in.png", "missing.png", "-o", "x.html", code=3)
         self.tamis("report", "in.png", "in.png", code=2)
         self.assertEqual(self.names(), ["in.png", "r.html"])
+
+    def test_where_pages_go(self):
+        """As results do: links stay links, what is no file is written into."""
+        self.write("old.html", b"old")
+        os.symlink("old.html", self.path("link.html"))
+        args = ("report", "in.png", "in.png", "-o")
+        self.tamis(*args, "link.html", code=4)
+        self.tamis(*args, "link.html", "--overwrite")
+        self.assertTrue(os.path.islink(self.path("link.html")))
+        page = self.read("old.html")
+        self.assertIn(b"<title>in.png", page)
+        os.mkfifo(self.path("pipe"))
+        got = []
+        reader = threading.Thread(target=lambda: got.append(self.read("pipe")))
+        reader.start()
+        self.tamis(*args, "pipe")
+        reader.join(60)
+        self.assertEqual(page_data(got[0].decode()), page_data(page.decode()))
+        self.assertTrue(stat.S_ISFIFO(os.stat(self.path("pipe")).st_mode))
+        self.assertEqual(self.tamis(*args, "/dev/stdout").stdout, page)
+        self.tamis(*args, "/dev/full", code=4)
+        os.mkdir(self.path("folder"))
+        self.assertIn("folder", self.tamis(*args, "folder", "--overwrite", code=4).err)
+        self.assertIn("/dev/stdout", self.tamis(*args, "-", code=2).err)
+        self.assertEqual(self.names(), ["folder", "in.png", "link.html", "old.html", "pipe"])
 
     def test_nothing_that_is_read_is_replaced(self):
         """One rule for all that is written, --overwrite or not."""
