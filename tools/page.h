@@ -13,7 +13,8 @@
  * exit code, having said what is wrong. */
 int tool_page_check(tool *t, const char *path);
 
-/* Writes a page, into a file whole or not at all. Returns an exit code, having said what is wrong. */
+/* Writes a page, into a file whole or not at all. Returns an exit code, having said what is
+ * wrong. */
 int tool_page_write(tool *t, const char *path, const char *name, const char *title,
                     const json_t *data);
 
