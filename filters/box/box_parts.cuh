@@ -22,6 +22,7 @@ template <typename T> struct box_args {
     int64_t n;
     int aligned;
     int64_t strips; /* in a row */
+    int halves;     /* 1: those at the sides come as two */
     int height;     /* of a strip */
     int inner;      /* results in a row of a strip */
     int lead;       /* columns before the first window's, for alignment */
@@ -54,6 +55,7 @@ static box_args<T> box_args_of(const tamis_gpu_work *w, const struct box_coef *c
     a.n = c->n;
     a.aligned = w->aligned;
     a.strips = 0;
+    a.halves = 0;
     a.height = a.inner = a.lead = 0;
     a.half = a.magic = 0;
     a.shift = 0;

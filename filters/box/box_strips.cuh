@@ -491,6 +491,28 @@ static __device__ __forceinline__ void box_go_slow(S &s, const box_lane<T> &lane
     }
 }
 
+/* What a warp makes: rows of a strip, 0 or less: none. Those at the sides, whose rows take longer,
+ * come as an upper and a lower half, so that the others need not wait for them. */
+struct box_spot {
+    int strip, y, rows;
+
+    template <typename T> __device__ __forceinline__ box_spot(const box_args<T> &a, unsigned block)
+    {
+        unsigned across = (unsigned)a.strips + 2 * a.halves, tile = block / across;
+        int n = (int)(block - tile * across), half = (a.height + 1) / 2;
+        y = a.out.y + (int)tile * a.height;
+        rows = min(a.height, a.out.y + a.out.h - y);
+        strip = n;
+        if (!a.halves)
+            return;
+        strip = n >= 4 ? n - 3 : n >= 2 ? (int)a.strips - 1 : 0;
+        if (n >= 4)
+            return;
+        y += n % 2 ? half : 0;
+        rows = n % 2 ? rows - half : min(rows, half);
+    }
+};
+
 /* A block is one warp, whose lanes stay together. */
 template <typename T, typename C, bool SHIFTS>
 __global__ void __launch_bounds__(32, STRIP_BLOCKS)
@@ -500,13 +522,14 @@ __global__ void __launch_bounds__(32, STRIP_BLOCKS)
     __shared__ unsigned exchange[WIDTH + STRIP_PAD];
     __shared__ uint4 ring[2 * STRIP_AHEAD * 32];
     int plane = (int)(blockIdx.x % (unsigned)a.planes);
-    unsigned block = blockIdx.x / (unsigned)a.planes, tile = block / (unsigned)a.strips;
-    int strip = (int)(block - tile * (unsigned)a.strips);
-    int y = a.out.y + (int)tile * a.height, rows = min(a.height, a.out.y + a.out.h - y);
     const tamis_input<T> &in = a.in.plane[plane];
+    box_spot spot(a, blockIdx.x / (unsigned)a.planes);
+    int y = spot.y, rows = spot.rows;
+    if (rows <= 0)
+        return;
 
     /* Results of the strip and of the lane, and the lane's columns. */
-    int first = a.out.x / V * V + strip * a.inner, x = first + (int)threadIdx.x * V;
+    int first = a.out.x / V * V + spot.strip * a.inner, x = first + (int)threadIdx.x * V;
     int begin = max(max(a.out.x, first) - x, 0);
     int end = min(min(a.out.x + a.out.w, first + a.inner) - x, (int)V);
     int left = a.out.x + a.dx, top = y + a.dy, bottom = top + rows + a.kh - 2;
@@ -590,8 +613,11 @@ static tamis_status launch_strips(box_args<T> a, const tamis_gpu_work *w, tamis_
     a.lead = (a.dx % V + V) % V;
     a.inner = (WIDTH - a.kw - a.lead) / V * V;
     a.strips = tamis_tiles((int64_t)w->part.w + w->part.x % V, a.inner);
-    a.height = box_strip_height(a.strips * a.planes * w->count, w->part.h, a.kh, processors);
-    dim3 grid = tamis_grid(w, a.strips * a.planes, tamis_tiles(w->part.h, a.height), 1);
+    int64_t across = a.strips + (a.strips > 2 ? 2 : 0), planes = (int64_t)a.planes * w->count;
+    a.height = box_strip_height(across * planes, w->part.h, a.kh, processors);
+    a.halves = a.strips > 2 && a.height >= a.kh;
+    across = a.strips + 2 * a.halves;
+    dim3 grid = tamis_grid(w, across * a.planes, tamis_tiles(w->part.h, a.height), 1);
     if (a.shift > 0)
         launch_strips_as<T, C, true>(a, grid, w->stream);
     else
