@@ -34,6 +34,10 @@ endif()
 if(TAMIS_SANITIZE MATCHES "undefined") # as for vector kernels
   target_compile_options(tamis_cuda_emulated PRIVATE -fno-sanitize=null,pointer-overflow)
 endif()
+# With checks at every access, loops that are unrolled take minutes to compile.
+if(TAMIS_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(tamis_cuda_emulated PRIVATE "SHELL:-mllvm -pragma-unroll-threshold=0")
+endif()
 target_include_directories(tamis_cuda_emulated PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/emulate
                            ${TAMIS_PUBLIC_INCLUDES} ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/cuda)
 set(TAMIS_EMULATED ${CMAKE_BINARY_DIR}/tests/tamis_cuda_emulated.so)
