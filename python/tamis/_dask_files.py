@@ -121,6 +121,7 @@ def files(pipeline: str | Pipeline, inputs: Iterable[str | os.PathLike[str]],
     if len(set(targets)) < len(targets):
         raise ValueError("two inputs would be written to one file; out needs {dir} or {stem}")
     _check_targets(inputs, targets)
+    threads = pipeline.threads if threads is None else threads
     for folder in {os.path.dirname(t) or "." for t in targets}:
         os.makedirs(folder, exist_ok=True)
     jobs = [dask.delayed(_attempt, pure=False)(pipeline, i, t, overwrite, threads, retries)

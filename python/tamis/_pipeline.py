@@ -74,6 +74,11 @@ class Pipeline:
         return self._device
 
     @property
+    def threads(self) -> int | None:
+        """The number of threads it was made for, or None."""
+        return self._threads
+
+    @property
     def steps(self) -> list[Pipeline]:
         """A pipeline for each filter."""
         chain = _core.Chain(_runtime.context(), self._text)
@@ -177,8 +182,8 @@ class Pipeline:
         return hash(self._state())
 
     def __reduce__(self):
-        return _make, self._state()
+        return _make, (type(self), *self._state())
 
 
-def _make(text, device, threads):
-    return Pipeline(text, device=device, threads=threads)
+def _make(kind, text, device, threads):
+    return kind(text, device=device, threads=threads)

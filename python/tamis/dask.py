@@ -275,6 +275,7 @@ def map(pipeline: str | Pipeline, array: Any, *,
         raise ValueError("%s: something is to be chosen from the picture; choose it first, from a "
                          "part of it: pipeline.resolve(part)" % pipeline)
     device = pipeline.device if device is None else device
+    threads = pipeline.threads if threads is None else threads
     view = _blank_view(array.shape, array.dtype, channel_axis, alpha_channel)
     rows, columns = view.axes
     if rows is None:

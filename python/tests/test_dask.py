@@ -58,6 +58,26 @@ def test_choose_first():
                        channel_axis=None)
 
 
+def test_threads_of_the_pipeline(tmp_path):
+    a, seen = picture((60, 70), "uint8"), []
+    for given, want in ((None, 1), (3, 3)):
+        lazy = tamis.dask.map(tamis.Pipeline("median", threads=1), a, threads=given)
+        specs = [task[1] for task in dict(lazy.dask).values() if isinstance(task, tuple)]
+        assert specs and all(spec.threads == want for spec in specs)
+
+    class Watched(tamis.Pipeline):
+        def __call__(self, image, **more):
+            seen.append(more["threads"])
+            return super().__call__(image, **more)
+    tamis.write(tmp_path / "a.png", a)
+    with dask.config.set(scheduler="sync"):
+        for given in (None, 3):
+            done = tamis.dask.files(Watched("median", threads=1), [tmp_path / "a.png"],
+                                    tmp_path / "out", threads=given)
+            assert done[0].error is None
+    assert seen == [1, 3]
+
+
 def test_what_is_refused(tmp_path):
     a = picture((60, 70), "uint8")
     lazy = da.from_array(a, chunks=(20, 30))

@@ -138,6 +138,10 @@ def test_defaults_are_the_librarys():
         assert same(function(image, **shown), function(image)), name
 
 
+class Kind(tamis.Pipeline):
+    """A pipeline that is still one of this kind in another process."""
+
+
 def test_pipeline():
     p = tamis.Pipeline(" median , unsharp = amount=0.5 ")
     assert str(p) == p.text == "median,unsharp=amount=0.5"
@@ -149,7 +153,9 @@ def test_pipeline():
     for twin in (pickle.loads(pickle.dumps(p)), copy.copy(p), copy.deepcopy(p)):
         assert twin == p and same(twin(A), p(A))
     there = tamis.Pipeline("box", device="cpu", threads=1)
-    assert pickle.loads(pickle.dumps(there)).device == "cpu"
+    again = pickle.loads(pickle.dumps(there))
+    assert (again.device, again.threads) == ("cpu", 1)
+    assert type(pickle.loads(pickle.dumps(Kind("box")))) is Kind
     with pytest.raises(AttributeError):
         p.text = "box"
     with pytest.raises(AttributeError):
