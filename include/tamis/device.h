@@ -18,6 +18,9 @@
  * fail with MEMORY, and where all of the device's memory would not do, when the plan is made; with
  * .device = "auto" that plan is for the CPU.
  *
+ * Pictures of more than 2^31-1 - 2^20 rows, or of more samples than that in a row, are refused
+ * (UNSUPPORTED); with .device = "auto" their plans are for the CPU.
+ *
  * Order: calls with a stream (tamis_run_options.stream) enqueue their work there, after what is on
  * it. Calls without one, and frames of a tamis_stream, wait for what was enqueued on the device's
  * default stream (the legacy one) before the call, or before the frame was submitted. Work on other

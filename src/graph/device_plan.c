@@ -74,25 +74,31 @@ static void *prep_upload(tamis_gpu_prep *prep, const void *data, size_t size)
     return status == TAMIS_OK ? memory : NULL;
 }
 
-/* Kernels count the samples of a row in 32 bits, and some go beyond its ends. */
-static tamis_status check_width(const tamis_plan *plan, const struct tamis_device_plan *d,
-                                const tamis_step *s)
+/* Kernels count rows, and the samples of one, in 32 bits, and some go beyond the picture's ends. */
+static tamis_status check_size(const tamis_plan *plan, const struct tamis_device_plan *d,
+                               const tamis_step *s)
 {
+    const int most = INT32_MAX - (1 << 20);
     const tamis_node *n = &s->node;
     int64_t in = (int64_t)n->w * n->in.channels, out = (int64_t)s->out_w * n->out.channels;
-    if ((in > out ? in : out) <= INT32_MAX - (1 << 20))
-        return TAMIS_OK;
-    return tamis_priv_fail(plan->ctx, TAMIS_ERR_UNSUPPORTED,
-                           "%s: rows of %lld samples are too long for %s; at most %d",
-                           s->filter->name, (long long)(in > out ? in : out), d->name,
-                           INT32_MAX - (1 << 20));
+    int64_t samples = in > out ? in : out;
+    int32_t rows = n->h > s->out_h ? n->h : s->out_h;
+    if (samples > most)
+        return tamis_priv_fail(plan->ctx, TAMIS_ERR_UNSUPPORTED,
+                               "%s: rows of %lld samples are too long for %s; at most %d",
+                               s->filter->name, (long long)samples, d->name, most);
+    if (rows > most)
+        return tamis_priv_fail(plan->ctx, TAMIS_ERR_UNSUPPORTED,
+                               "%s: %d rows are too many for %s; at most %d", s->filter->name,
+                               (int)rows, d->name, most);
+    return TAMIS_OK;
 }
 
 static tamis_status prepare_step(tamis_plan *plan, struct tamis_device_plan *d, int k)
 {
     const tamis_step *s = &plan->steps[k];
     tamis_gpu_fault fault = {""};
-    TAMIS_TRY(check_width(plan, d, s));
+    TAMIS_TRY(check_size(plan, d, s));
     const tamis_gpu_kernel *row = find_row(d->backend, s);
     if (!row || (s->node.finish && !row->finish))
         return tamis_priv_fail(plan->ctx, TAMIS_ERR_UNSUPPORTED, "%s: no kernel %s/%s for %s",

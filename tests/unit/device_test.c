@@ -49,6 +49,7 @@ static tamis_plan *plan_of(tamis_ctx *ctx, const char *chain, tamis_format f, in
 }
 
 static const tamis_format rgba = {TAMIS_U8, 4, TAMIS_PACKED, TAMIS_ALPHA_STRAIGHT};
+static const tamis_format gray = {TAMIS_U8, 1, TAMIS_PACKED, TAMIS_ALPHA_NONE};
 static const char chain[] = "gaussian=sigma=1.2,gaussian=sigma=0.8:border=wrap";
 
 /* What the CPU makes of the picture. */
@@ -250,7 +251,6 @@ static void test_default_stream(void **state)
 {
     void (*enqueue)(int device, void *to, const void *bytes, size_t size) = NULL;
     void *module = dlopen(getenv("TAMIS_CUDA_MODULE"), RTLD_NOW);
-    const tamis_format gray = test_format(TAMIS_U8, 1);
     test_picture out;
     tamis_image a, b;
     uint8_t bytes[16], *result;
@@ -418,6 +418,59 @@ static void test_long_rows(void **state)
     test_picture_free(&back);
 }
 
+/* The last rows of a high picture, of which only what they need is in memory. */
+static void last_rows(const char *device, int32_t h, const tamis_image *window, test_picture *out)
+{
+    tamis_ctx *ctx = NULL;
+    tamis_rect rect = {0, h - 20, 17, 20}, held;
+    tamis_run_options options = {.window = &held};
+    assert_int_equal(open_ctx(device, &ctx), TAMIS_OK);
+    tamis_plan *plan = plan_of(ctx, "box=ksize=31", gray, 17, h);
+    test_picture_make(out, gray, 17, 20, TEST_ROWS_TIGHT);
+    assert_int_equal(tamis_plan_need(plan, rect, &held), TAMIS_OK);
+    assert_int_equal(held.h, window->h);
+    assert_int_equal(tamis_plan_run_region(plan, window, rect, &out->image, &options), TAMIS_OK);
+    tamis_plan_free(&plan);
+    tamis_ctx_free(&ctx);
+}
+
+static void check_too_large(int32_t w, int32_t h, const char *why)
+{
+    for (int choose = 0; choose < 2; choose++) {
+        tamis_ctx *ctx = NULL;
+        tamis_graph *graph = NULL;
+        tamis_plan *plan = NULL;
+        assert_int_equal(open_ctx(choose ? "auto" : "cuda", &ctx), TAMIS_OK);
+        assert_int_equal(tamis_graph_parse(ctx, "box=ksize=3", &graph), TAMIS_OK);
+        assert_int_equal(tamis_plan_create(ctx, graph, gray, w, h, NULL, &plan),
+                         choose ? TAMIS_OK : TAMIS_ERR_UNSUPPORTED);
+        assert_non_null(strstr(last_log, why));
+        if (choose)
+            assert_string_equal(tamis_plan_device(plan), "cpu");
+        tamis_plan_free(&plan);
+        tamis_graph_free(&graph);
+        tamis_ctx_free(&ctx);
+    }
+}
+
+/* Kernels count in 32 bits: what is so large that they could not is the CPU's, or refused. */
+static void test_too_large(void **state)
+{
+    const int32_t most = INT32_MAX - (1 << 20);
+    test_picture window, here, there;
+    (void)state;
+    check_too_large(most + 1, 1, "too long");
+    check_too_large(1, most + 1, "too many");
+    test_picture_make(&window, gray, 17, 35, TEST_ROWS_TIGHT);
+    test_picture_fill(&window.image, TEST_FILL_NOISE, 12);
+    last_rows("cpu", most, &window.image, &here);
+    last_rows("cuda", most, &window.image, &there);
+    assert_true(test_same(&here.image, &there.image));
+    test_picture_free(&window);
+    test_picture_free(&here);
+    test_picture_free(&there);
+}
+
 /* Samples of a frame as decoders leave it: pixels side by side, 10 bits in the upper ones. */
 static void test_rearrange(void **state)
 {
@@ -503,12 +556,19 @@ int main(void)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),           cmocka_unit_test(test_no_module),
-        cmocka_unit_test(test_no_device),       cmocka_unit_test(test_describe),
-        cmocka_unit_test(test_bands),           cmocka_unit_test(test_there),
-        cmocka_unit_test(test_transfer),        cmocka_unit_test(test_rearrange),
-        cmocka_unit_test(test_cancel_and_copy), cmocka_unit_test(test_default_stream),
-        cmocka_unit_test(test_long_rows),       cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_no_module),
+        cmocka_unit_test(test_no_device),
+        cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_bands),
+        cmocka_unit_test(test_there),
+        cmocka_unit_test(test_transfer),
+        cmocka_unit_test(test_rearrange),
+        cmocka_unit_test(test_cancel_and_copy),
+        cmocka_unit_test(test_default_stream),
+        cmocka_unit_test(test_long_rows),
+        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
