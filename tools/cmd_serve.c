@@ -77,6 +77,34 @@ static void wait_for_end(live_runner *runner)
     }
 }
 
+static int print_address(tool *t, const char *url)
+{
+    int code = TOOL_OK;
+    if (t->options.json) {
+        json_t *o = tool_json_new(t);
+        json_object_set_new(o, "address", json_string(url));
+        code = tool_json_print(t, o);
+    } else {
+        printf("%s\n", url);
+    }
+    if (!code && (fflush(stdout) != 0 || ferror(stdout)))
+        code = tool_output_failed(t, "cannot write the address to standard output");
+    return code;
+}
+
+/* Says where the page is, and waits for the end. */
+static int attend(tool *t, live_runner *runner, const char *url)
+{
+    int code = print_address(t, url);
+    if (code)
+        return code;
+    tool_note(t, "open this address in a browser of this machine; Ctrl-C ends it");
+    if (t->options.open)
+        open_browser(t, live_store_page(runner->store, url));
+    wait_for_end(runner);
+    return TOOL_OK;
+}
+
 static int serve(tool *t, live_store *store)
 {
     live_runner runner;
@@ -85,12 +113,7 @@ static int serve(tool *t, live_store *store)
     live_runner_open(&runner, store);
     int code = live_server_start(t, store, &runner, &server, &url);
     if (!code) {
-        printf("%s\n", url);
-        fflush(stdout);
-        tool_note(t, "open this address in a browser of this machine; Ctrl-C ends it");
-        if (t->options.open)
-            open_browser(t, live_store_page(store, url));
-        wait_for_end(&runner);
+        code = attend(t, &runner, url);
         live_runner_stop(&runner);
         live_server_stop(server);
     }

@@ -383,12 +383,27 @@ class Serve(Case):
             sizes.append(self.memory())
         self.assertLess(sizes[2], 1.5 * sizes[1] + 8192, sizes)
 
+    def test_json(self):
+        self.server = subprocess.Popen([TAMIS, "serve", "--json"], cwd=self.dir,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self.stop)
+        text = b""
+        while not text.endswith(b"}\n"):
+            text += self.server.stdout.readline()
+        said = json.loads(text)
+        self.assertEqual((said["command"], said["schema_version"]), ("serve", 1))
+        self.assertRegex(said["address"], r"^http://127\.0\.0\.1:\d+/[0-9a-f]{32}/$")
+
     def test_ends(self):
         self.start("in")
         self.ask("/")
         self.assertEqual(self.stop(), 0)
         self.tamis("serve", "missing.png", code=3)
         self.tamis("serve", "-", code=2)
+        with open("/dev/full", "wb") as full:  # nobody would know the address
+            run = subprocess.run([TAMIS, "serve"], stdout=full, stderr=subprocess.PIPE,
+                                 check=False, timeout=60)
+        self.assertEqual(run.returncode, 4, run.stderr)
         self.start("in")
         err = self.tamis("serve", "--port", str(self.port), code=4).err
         self.assertIn(str(self.port), err)
