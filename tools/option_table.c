@@ -18,7 +18,9 @@ const char *const tool_noise_names[] = {"gaussian", "saltpepper", "poisson", "sp
 const tool_option tool_option_table[] = {
     OPTION(out, .letter = 'o', .kind = TOOL_TEXT, .arg = "OUT",
            .groups = TOOL_GROUP_WRITE | TOOL_GROUP_REPORT,
-           .doc = "file, folder, template of {dir} {stem} {ext} {name}, or - for standard output"),
+           .doc =
+               "file, or - for standard output; for pictures also a folder, or a template of {dir} "
+               "{stem} {ext} {name}"),
     OPTION(recursive, .kind = TOOL_FLAG, .groups = TOOL_GROUP_FILTER,
            .doc = "go into the folders below a folder, too; below a folder given by -o the results "
                   "lie as their inputs do"),

@@ -72,11 +72,20 @@ static void put_page(FILE *to, const char *name, const char *title, const json_t
     expand(to, find_text(name, strlen(name)), title, data);
 }
 
-/* A device or a pipe, into which a page is written as it comes. */
+/* Standard output, a device or a pipe, into which a page is written as it comes. */
 static int is_stream(const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+}
+
+static FILE *open_stream(const char *path)
+{
+    if (strcmp(path, "-") != 0)
+        return fopen(path, "wb");
+    int fd = dup(STDOUT_FILENO);
+    return fd < 0 ? NULL : fdopen(fd, "wb");
 }
 
 /* The name to replace: a link to a file stays a link. To be freed. */
@@ -101,8 +110,8 @@ static int check_folder(tool *t, const char *path)
 int tool_page_check(tool *t, const char *path)
 {
     struct stat st;
-    if (strcmp(path, "-") == 0)
-        return tool_usage_error(t, "a report goes to a file; standard output is /dev/stdout");
+    if (strcmp(path, "-") == 0 && t->options.json)
+        return tool_usage_error(t, "a report to standard output has no place beside --json");
     if (is_stream(path))
         return TOOL_OK;
     if (stat(path, &st) == 0 && (S_ISDIR(st.st_mode) || !t->options.overwrite)) {
@@ -137,7 +146,7 @@ int tool_page_write(tool *t, const char *path, const char *name, const char *tit
     if (code)
         return code;
     char *temporary = NULL, *place = name_behind(path);
-    FILE *file = stream ? fopen(path, "wb") : create_beside(place, &temporary);
+    FILE *file = stream ? open_stream(path) : create_beside(place, &temporary);
     int bad = !file;
     if (file) {
         put_page(file, name, title, data);

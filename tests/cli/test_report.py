@@ -215,7 +215,8 @@ class Report(Case):
         self.tamis(*args, "/dev/full", code=4)
         os.mkdir(self.path("folder"))
         self.assertIn("folder", self.tamis(*args, "folder", "--overwrite", code=4).err)
-        self.assertIn("/dev/stdout", self.tamis(*args, "-", code=2).err)
+        self.assertEqual(self.tamis(*args, "-").stdout, page)
+        self.assertIn("--json", self.tamis(*args, "-", "--json", code=2).err)
         self.assertEqual(self.names(), ["folder", "in.png", "link.html", "old.html", "pipe"])
 
     def test_nothing_that_is_read_is_replaced(self):
