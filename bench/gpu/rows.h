@@ -127,6 +127,8 @@ inline void add_weighted(Rows &r)
         r.add("bilateral " + k, chain, b.gray, b.k == 7);
         r.add("bilateral " + k + " RGB", chain, b.color, false, U8, 3);
     }
+    r.add("bilateral 7 of Cb and Cr", "bilateral=sigma_space=3:sigma_color=30:ksize=7", 0, false,
+          U8, 2);
     const char *nlm = "nlmeans=h=20:patch=7:search=21";
     r.add("nlmeans 21/7 1024", nlm, 5.83, true); /* 0.18 ms */
     r.sized(1024, 1024);
@@ -135,6 +137,8 @@ inline void add_weighted(Rows &r)
     r.add("nlmeans 21/7 4096 RGB", nlm, 3.5, false, U8, 3);
     r.sized(4096, 4096);
     r.add("nlmeans 5/9, 3 frames, 4K", "nlmeans=h=20:patch=9:search=5:frames=1", 25);
+    r.sized(UHD_W, UHD_H).kind = Kind::Frames;
+    r.add("nlmeans 5/9, 3 frames, 4K u16", "nlmeans=h=8%:patch=9:search=5:frames=1", 0, false, U16);
     r.sized(UHD_W, UHD_H).kind = Kind::Frames;
 }
 

@@ -209,12 +209,14 @@ static tamis_status launch_colors(const tamis_gpu_work *w, const struct args *a,
     return tamis_cuda_launched("bilateral colors", fault);
 }
 
-/* Whether the kernel for pairs serves. Floats outside a disc may be NaN. */
+/* Whether the kernel for pairs serves. Floats outside a disc may be NaN. Two planes are Cb and Cr
+ * of films, which are integers. */
 static bool is_near(const struct args *a, const struct bilateral_coef *k, tamis_type type)
 {
     int n = a->src.planes, disc = k->half[k->ry] < k->rx;
+    bool color = (n == 3 || (n == 2 && type != TAMIS_F32)) && !k->l1;
     return k->rx == k->ry && k->rx > 0 && (k->rx <= 3 || k->rx == 5) && !k->guided &&
-           (n == 1 || (n == 3 && !k->l1)) && !(type == TAMIS_F32 && disc);
+           (n == 1 || color) && !(type == TAMIS_F32 && disc);
 }
 
 template <typename T, int N, int R>
@@ -223,7 +225,7 @@ static tamis_status launch_pairs(const tamis_gpu_work *w, const struct args *a,
 {
     if constexpr (sizeof(T) == 1 && N == 3) {
         return launch_colors<color_shape<R, R == 5 ? 8 : R == 3 ? 12 : 16>>(w, a, k, fault);
-    } else if constexpr (sizeof(T) == 1) {
+    } else if constexpr (sizeof(T) == 1 && N == 1) {
         typedef level_shape<R, 8, R == 5 ? 12 : 16> levels;
         size_t most;
         TAMIS_TRY(tamis_cuda_shared_limit(&most, fault));
@@ -260,9 +262,13 @@ static tamis_status launch_group(const tamis_gpu_work *w, const tamis_node *node
 {
     const struct bilateral_coef *k = (const struct bilateral_coef *)node->coef;
     struct args a = make_args<T>(w, node, (const struct bilateral_state *)state, first, count, c);
-    if (is_near(&a, k, node->work))
+    if (is_near(&a, k, node->work)) {
+        if constexpr (sizeof(T) < 4)
+            if (count == 2)
+                return launch_radius<T, 2>(w, &a, k, fault);
         return count == 1 ? launch_radius<T, 1>(w, &a, k, fault)
                           : launch_radius<T, 3>(w, &a, k, fault);
+    }
     a.strips = tamis_tiles(w->part.w, TAP_WIDTH);
     TAMIS_LAUNCH(taps<T>, tamis_grid(w, a.strips, tamis_tiles(w->part.h, TAP_HEIGHT), 1),
                  TAP_WIDTH * TAP_HEIGHT, 0, w->stream, a);
