@@ -17,6 +17,7 @@ all: configure ## build everything into build/, installing nothing
 configure:
 	@$(CONFIGURE) >$(BUILD).log 2>&1 || { cat $(BUILD).log; \
 	 echo "make: the build could not be configured; 'make setup' installs what it needs"; exit 1; }
+	@sed -n '/ left out:/s/^-- /make: /p' $(BUILD).log
 	@rm -f $(BUILD).log
 
 setup: ## install what the build needs (Debian packages)
