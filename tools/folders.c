@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "inputs.h"
+#include "json.h"
 
 static int is_one_of(const char *word, const char *const *list)
 {
@@ -70,7 +71,15 @@ static const char *why_not_into(const tool *t, const char *name)
     return NULL;
 }
 
-static int walk(tool *t, const char *folder, const char *sub, tool_files *files);
+static void note_unread(tool *t, tool_files *files, const char *folder, const char *why)
+{
+    tool_error(t, "%s: %s", folder, why);
+    files->unread = tool_grow(files->unread, (files->unread_count + 1) * sizeof(*files->unread));
+    files->unread[files->unread_count++] =
+        (tool_unread){tool_copy_text(folder), tool_copy_text(why)};
+}
+
+static void walk(tool *t, const char *folder, const char *sub, tool_files *files);
 
 /* One entry of a folder; sub is where that folder lies below the one that was given. */
 static void take_entry(tool *t, const char *path, const char *base, const char *sub,
@@ -92,7 +101,7 @@ static void take_entry(tool *t, const char *path, const char *base, const char *
         tool_detail(t, "%s: left out, %s", path, why);
     } else if (folder) {
         char *below = tool_print_text("%s%s/", sub, base);
-        files->unread += walk(t, path, below, files) != TOOL_OK;
+        walk(t, path, below, files);
         free(below);
     } else {
         tool_file *file = tool_files_append(files, path);
@@ -101,13 +110,15 @@ static void take_entry(tool *t, const char *path, const char *base, const char *
     }
 }
 
-static int walk(tool *t, const char *folder, const char *sub, tool_files *files)
+static void walk(tool *t, const char *folder, const char *sub, tool_files *files)
 {
     struct dirent **entries;
     int n = scandir(folder, &entries, NULL, alphasort);
     if (n < 0) {
-        tool_error(t, "%s: cannot read the folder: %s", folder, strerror(errno));
-        return TOOL_READ;
+        char *why = tool_print_text("cannot read the folder: %s", strerror(errno));
+        note_unread(t, files, folder, why);
+        free(why);
+        return;
     }
     const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
     for (int i = 0; i < n; i++) {
@@ -117,18 +128,29 @@ static int walk(tool *t, const char *folder, const char *sub, tool_files *files)
         free(entries[i]);
     }
     free(entries);
-    return TOOL_OK;
 }
 
-int tool_files_append_folder(tool *t, const char *folder, tool_files *files)
+void tool_files_append_folder(tool *t, const char *folder, tool_files *files)
 {
-    size_t before = files->count;
-    int code = walk(t, folder, "", files);
-    if (code || files->count > before)
-        return code;
-    tool_error(t, "%s: the folder holds no pictures%s", folder,
-               t->options.recursive ? "" : "; --recursive looks into those below it");
-    return TOOL_READ;
+    size_t before = files->count, unread = files->unread_count;
+    walk(t, folder, "", files);
+    if (files->count == before && files->unread_count == unread)
+        note_unread(t, files, folder,
+                    t->options.recursive
+                        ? "the folder holds no pictures"
+                        : "the folder holds no pictures; --recursive looks into those below it");
+}
+
+json_t *tool_files_unread_json(const tool_files *files)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < files->unread_count; i++) {
+        json_t *o = json_object();
+        json_object_set_new(o, "folder", tool_json_text(files->unread[i].folder));
+        json_object_set_new(o, "error", tool_json_text(files->unread[i].why));
+        json_array_append_new(list, o);
+    }
+    return list;
 }
 
 tamis_status tool_make_folders(tamis_ctx *ctx, const tool_file *file)

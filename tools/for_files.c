@@ -27,13 +27,14 @@ static int do_files(tool *t, const tool_files *files, tool_file_fn do_file)
         if (file)
             json_array_append_new(list, file);
     }
-    if (failed && files->count > 1)
+    if (files->unread_count || (failed && files->count > 1))
         code = TOOL_SOME_FAILED;
     if (!t->options.json) {
         json_decref(list);
         return code;
     }
     json_t *o = tool_json_new(t);
+    json_object_set_new(o, "unread", tool_files_unread_json(files));
     json_object_set_new(o, "files", list);
     int bad = tool_json_print(t, o);
     return code ? code : bad;

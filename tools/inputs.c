@@ -28,7 +28,12 @@ void tool_files_free(tool_files *files)
 {
     for (size_t i = 0; i < files->count; i++)
         tool_file_free(&files->items[i]);
+    for (size_t i = 0; i < files->unread_count; i++) {
+        free(files->unread[i].folder);
+        free(files->unread[i].why);
+    }
     free(files->items);
+    free(files->unread);
     *files = (tool_files){0};
 }
 
@@ -40,17 +45,16 @@ static int append_glob(tool *t, const char *pattern, tool_files *files)
         tool_files_append(files, pattern);
     else if (bad)
         return tool_usage_error(t, "%s: cannot expand the pattern", pattern);
-    int code = TOOL_OK;
-    for (size_t i = 0; !bad && code == TOOL_OK && i < found.gl_pathc; i++) {
+    for (size_t i = 0; !bad && i < found.gl_pathc; i++) {
         const char *name = found.gl_pathv[i];
         if (tool_is_folder(name))
-            code = tool_files_append_folder(t, name, files);
+            tool_files_append_folder(t, name, files);
         else
             tool_files_append(files, name)->found = 1;
     }
     if (!bad)
         globfree(&found);
-    return code;
+    return TOOL_OK;
 }
 
 int tool_files_expand(tool *t, char **names, int count, tool_files *files)
@@ -61,7 +65,7 @@ int tool_files_expand(tool *t, char **names, int count, tool_files *files)
         if (strcmp(names[i], "-") == 0 || (stat(names[i], &st) == 0 && !S_ISDIR(st.st_mode)))
             tool_files_append(files, names[i]);
         else if (tool_is_folder(names[i]))
-            code = tool_files_append_folder(t, names[i], files);
+            tool_files_append_folder(t, names[i], files);
         else if (strpbrk(names[i], "*?["))
             code = append_glob(t, names[i], files);
         else
@@ -69,5 +73,8 @@ int tool_files_expand(tool *t, char **names, int count, tool_files *files)
         if (code)
             return code;
     }
-    return files->count ? TOOL_OK : tool_usage_error(t, "no input; see: tamis help %s", t->name);
+    if (files->count)
+        return TOOL_OK;
+    return files->unread_count ? TOOL_READ
+                               : tool_usage_error(t, "no input; see: tamis help %s", t->name);
 }

@@ -20,23 +20,33 @@ typedef struct tool_file {
     int64_t mtime_ns; /* when the input was changed last */
 } tool_file;
 
+/* A folder that gave no inputs, which has been said. */
+typedef struct tool_unread {
+    char *folder, *why;
+} tool_unread;
+
 typedef struct tool_files {
     tool_file *items;
     size_t count, room;
-    int unread; /* folders below a given one that could not be read, which has been said */
+    tool_unread *unread;
+    size_t unread_count;
 } tool_files;
 
 /* Appends the inputs that the names stand for. "-" is standard input; a name that exists is taken
  * literally; a folder stands for the pictures in it, with --recursive also for those in folders
  * below; anything else with glob characters is a glob.
- * A name that is nothing of this is kept, so that reading it says what is wrong.
- * Returns an exit code, having said what is wrong. */
+ * A name that is nothing of this is kept, so that reading it says what is wrong. Folders that
+ * cannot be read, or hold no pictures, are said and noted in files->unread, and the rest goes on,
+ * if there is any. Returns an exit code, having said what is wrong. */
 int tool_files_expand(tool *t, char **names, int count, tool_files *files);
 
 /* Adds a file; the pointer holds until the next one. */
 tool_file *tool_files_append(tool_files *files, const char *name);
-/* Adds the pictures of a folder, sorted. Returns an exit code, having said what is wrong. */
-int tool_files_append_folder(tool *t, const char *folder, tool_files *files);
+/* Adds the pictures of a folder, sorted, or notes that there are none. */
+void tool_files_append_folder(tool *t, const char *folder, tool_files *files);
+
+/* The folders that gave no inputs: [{"folder": "a/b", "error": "cannot read the folder: ..."}]. */
+struct json_t *tool_files_unread_json(const tool_files *files);
 
 /* Gives every file its output name from -o, --in_place and --format. Refuses what would write two
  * results to one name, or a result over another file's input; but what was found, not named, and is

@@ -148,16 +148,22 @@ static void summarize(const summary *s, const char *stopped)
 {
     tool *t = s->tool;
     size_t count = s->job->files->count, rest = count - s->done - s->failed - s->skipped;
+    size_t unread = s->job->files->unread_count;
     if (stopped && (count > 1 || !s->failed))
         tool_error(t, "stopped early: %s", stopped);
-    if (count < 2 || (!s->failed && !rest && !t->options.verbose))
+    if (count + unread < 2 || (!s->failed && !rest && !unread && !t->options.verbose))
         return;
     char *left = rest ? tool_print_text(", %zu not begun or not finished", rest) : NULL;
-    tool_note(t, "%zu of %zu files done, %zu skipped, %zu failed%s%s", s->done, count, s->skipped,
-              s->failed, left ? left : "", s->failed ? ":" : "");
+    char *lost =
+        unread ? tool_print_text(", %zu folder%s not read", unread, unread > 1 ? "s" : "") : NULL;
+    tool_note(t, "%zu of %zu files done, %zu skipped, %zu failed%s%s%s", s->done, count, s->skipped,
+              s->failed, left ? left : "", lost ? lost : "", s->failed || unread ? ":" : "");
     free(left);
+    free(lost);
     for (size_t i = 0; i < s->failed; i++)
         tool_note(t, "  failed: %s", s->failures[i]);
+    for (size_t i = 0; i < unread; i++)
+        tool_note(t, "  not read: %s", s->job->files->unread[i].folder);
     if (rest && s->job->manifest)
         tool_note(t, "the same command with --resume goes on");
 }
@@ -168,9 +174,10 @@ static int exit_code(const summary *s, const char *stopped)
         return TOOL_INTERRUPTED;
     if (stopped)
         return TOOL_WRITE;
+    const tool_files *files = s->job->files;
     if (!s->failed)
-        return s->job->files->unread || s->damaged ? TOOL_SOME_FAILED : TOOL_OK;
-    return s->job->files->count == 1 ? s->code : TOOL_SOME_FAILED;
+        return files->unread_count || s->damaged ? TOOL_SOME_FAILED : TOOL_OK;
+    return files->count + files->unread_count == 1 ? s->code : TOOL_SOME_FAILED;
 }
 
 static int print_json(summary *s, int code)
@@ -194,6 +201,7 @@ static int print_json(summary *s, int code)
     json_object_set_new(o, "skipped", json_integer((json_int_t)s->skipped));
     json_object_set_new(o, "failed", json_integer((json_int_t)s->failed));
     json_object_set_new(o, "exit_code", json_integer(code));
+    json_object_set_new(o, "unread", tool_files_unread_json(s->job->files));
     json_object_set(o, "files", s->files);
     free(chain);
     int bad = tool_json_print(t, o);

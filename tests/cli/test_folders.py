@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folders with folders in them, results among the inputs, shares of the inputs."""
+import json
 import os
 
 from support import Case, pattern, pgm_bytes, png_bytes
@@ -65,22 +66,47 @@ class Recursive(Folders):
         for name in self.ALL:
             self.assertEqual(self.read("in/" + name), self.read("out/" + name))
 
-    def test_unreadable_folder_is_named_and_the_rest_goes_on(self):
+    def locked(self, *args, code):
+        """Runs the command while in/b/deep cannot be read."""
+        more = {}
         if os.geteuid() == 0:
             os.chmod(self.dir, 0o755)
-            more = {"user": 65534}
             os.chmod(self.path("out"), 0o777)
-        else:
-            more = {}
+            more["user"] = 65534
         os.chmod(self.path("in/b/deep"), 0)
         try:
-            run = self.tamis("gaussian", "in", "-o", "out", "--recursive", code=1, **more)
+            return self.tamis(*args, code=code, **more)
         except PermissionError:
             self.skipTest("the command cannot be run as another user here")
         finally:
             os.chmod(self.path("in/b/deep"), 0o755)
+
+    def test_unreadable_folder_is_named_and_the_rest_goes_on(self):
+        rest = [n for n in self.ALL if "deep" not in n]
+        run = self.locked("gaussian", "in", "-o", "out", "--recursive", code=1)
         self.assertIn("in/b/deep: cannot read the folder", run.err)
-        self.assertEqual(self.tree("out"), [n for n in self.ALL if "deep" not in n])
+        self.assertIn("3 of 3 files done, 0 skipped, 0 failed, 1 folder not read:", run.err)
+        self.assertTrue(run.err.endswith("  not read: in/b/deep\n"))
+        self.assertEqual(self.tree("out"), rest)
+        result = json.loads(self.locked("gaussian", "in", "-o", "out", "--recursive", "--overwrite",
+                                        "--json", code=1).stdout)
+        self.assertEqual([u["folder"] for u in result["unread"]], ["in/b/deep"])
+        self.assertEqual(result["exit_code"], 1)
+
+    def test_one_folder_of_several_gives_nothing(self):
+        """One that cannot be read or holds no pictures, named or found by a glob."""
+        self.locked("gaussian", "in/b/deep", "-o", "out", code=3)
+        run = self.locked("gaussian", "in/b/deep", "in/a.png", "-o", "out", code=1)
+        self.assertIn("  not read: in/b/deep\n", run.err)
+        self.assertEqual(self.tree("out"), ["a.png"])
+        run = self.tamis("gaussian", "in/[ez]*", "-o", "out", code=1)
+        self.assertIn("in/empty: the folder holds no pictures", run.err)
+        self.assertEqual(self.tree("out"), ["a.png", "z.png"])
+        for command in ("info", "estimate"):
+            result = self.json(command, "in/empty", "in", code=1)
+            self.assertEqual([u["folder"] for u in result["unread"]], ["in/empty"])
+            self.assertEqual(len(result["files"]), 2)
+            self.assertEqual(self.json(command, "in")["unread"], [])
 
     def test_file_in_the_way_of_a_folder(self):
         self.write("out/b", b"a file")
