@@ -42,7 +42,7 @@ if(NOT TAMIS_CUDA)
   message(STATUS "The CUDA module is left out: TAMIS_CUDA is ${TAMIS_CUDA}")
   return()
 elseif(NOT build_cuda)
-  message(STATUS "The CUDA module is left out: nvcc was not found")
+  message(STATUS "The CUDA module is left out: no nvcc that works was found")
   return()
 endif()
 
