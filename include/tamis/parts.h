@@ -51,11 +51,13 @@ typedef struct tamis_parts {
  *
  * Parts are bands as wide as the picture, or blocks where that needs less of the input, and
  * overlap in what they read as far as the plan needs; what the part before has read is kept. Where
- * even small parts depend on more of the input than max_bytes allow (a picture turned by 90 degrees
- * into strips, wrap at the edges, remap), the input is first copied to a temporary file; filters
- * that need their whole output (Canny) have it in the plan: see tamis_plan_options.whole_bytes. On
- * a device these copy the input and the result. Such files have no name, lie in TMPDIR (else
- * /var/tmp) and are gone when the run ends, however it ends.
+ * a picture becomes so much smaller that a block needs more of the input than max_bytes allow,
+ * parts are pieces of blocks, which are gathered. Where even small parts depend on more of the
+ * input than max_bytes allow (a picture turned by 90 degrees into strips, wrap at the edges,
+ * remap), the input is first copied to a temporary file; filters that need their whole output
+ * (Canny) have it in the plan: see tamis_plan_options.whole_bytes. On a device these copy the input
+ * and the result. Such files have no name, lie in TMPDIR (else /var/tmp) and are gone when the run
+ * ends, however it ends.
  *
  * Of options, window, guide_window, frames and stream must be NULL (frames before and after are
  * none), and guide as well where it is read. Progress counts all that has to be done. Runs of one

@@ -22,6 +22,7 @@ struct job {
     tamis_feed feeds[TAMIS_FEED_COUNT];
     tamis_image result; /* of a device, where it is wanted whole */
     size_t result_bytes;
+    tamis_gather gather;
     int64_t done, total; /* progress, in pixels */
 };
 
@@ -84,11 +85,12 @@ static tamis_status spill_feed(struct job *j, tamis_feed *f)
     return TAMIS_OK;
 }
 
-static void free_files(struct job *j)
+static void free_all(struct job *j)
 {
     for (int f = 0; f < TAMIS_FEED_COUNT; f++)
         if (j->feeds[f].mapped)
             tamis_priv_spill_unmap(j->feeds[f].whole.data[0], j->feeds[f].mapped);
+    tamis_image_unref(&j->gather.rows);
     if (j->result_bytes)
         tamis_priv_spill_unmap(j->result.data[0], j->result_bytes);
 }
@@ -115,12 +117,15 @@ static tamis_status too_little(const struct job *j, size_t smallest, size_t boun
         tamis_priv_bytes_print(smallest, need), tamis_priv_bytes_print(bound, limit));
 }
 
-/* Chooses sizes; where even small parts need too much of the input, after copying that to a file.
- */
+/* Chooses sizes; where even small parts need too much of the input, of parts inside of blocks, or
+ * else after copying the input to a file. */
 static tamis_status lay_out(struct job *j, tamis_stage *s)
 {
     size_t bound = bound_of(j), least, smallest;
     if (tamis_priv_parts_layout(s, bound, &least))
+        return TAMIS_OK;
+    TAMIS_TRY(tamis_priv_parts_gather(s, bound, &j->gather));
+    if (j->gather.whole)
         return TAMIS_OK;
     if (j->parts->max_bytes || j->plan->ctx->max_bytes) {
         tamis_stage bare = *s; /* as if all input were there: else copying it is in vain */
@@ -348,7 +353,7 @@ tamis_status tamis_plan_run_parts(const tamis_plan *plan, const tamis_parts *par
         j.feeds[TAMIS_FEED_GUIDE] = (tamis_feed){
             .source = &parts->guide, .format = plan->guide, .w = plan->guide_w, .h = plan->guide_h};
     tamis_status status = run(&j);
-    free_files(&j);
+    free_all(&j);
     if (status == TAMIS_OK && options->progress)
         options->progress(options->progress_user, j.total, j.total);
     return status;

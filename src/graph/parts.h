@@ -50,9 +50,21 @@ struct tamis_stage {
     int64_t *done, total; /* progress in pixels: before this stage, and of all */
 };
 
+/* What stands between small parts and a target of large blocks. */
+typedef struct tamis_gather {
+    tamis_part_target inside;       /* takes the parts */
+    const tamis_part_target *whole; /* gets rows of whole blocks */
+    tamis_image rows;               /* one row of blocks */
+    tamis_ctx *ctx;
+    int32_t result_h;
+} tamis_gather;
+
 /* parts_layout.c: chooses the size of parts so that they take at most so many bytes. 0 when not
  * even the smallest do; *least is what these take. */
 int tamis_priv_parts_layout(tamis_stage *stage, size_t bound, size_t *least);
+/* Likewise parts that lie inside rows of h pixels of the result, of any width and of a height that
+ * goes into h without rest. 0 also when too much would be read more than once. */
+int tamis_priv_parts_layout_within(tamis_stage *stage, int32_t h, size_t bound);
 tamis_rect tamis_priv_parts_at(const tamis_stage *stage, int64_t index);
 /* The part of a feed's picture to be there for a part of the result. */
 tamis_rect tamis_priv_parts_window(const tamis_stage *stage, int feed, tamis_rect part);
@@ -63,6 +75,11 @@ tamis_rect tamis_priv_parts_kept(tamis_rect last, tamis_rect window);
 int tamis_priv_parts_rest(tamis_rect window, tamis_rect kept, tamis_rect rest[2]);
 /* Bytes of an image with rows as runs like them; that of a row into *stride. */
 size_t tamis_priv_parts_bytes(tamis_format format, int32_t w, int32_t h, size_t *stride);
+
+/* parts_gather.c: where the target's blocks are too large for the bound, sets stage->target to
+ * g->inside, for parts inside of blocks, if these fit; else nothing is changed. g is all zero and
+ * its rows are to be given back with tamis_image_unref() after the walk. Errors: MEMORY, LIMIT. */
+tamis_status tamis_priv_parts_gather(tamis_stage *stage, size_t bound, tamis_gather *g);
 
 /* parts_pipe.c: walks, the sizes being chosen. Errors: MEMORY, CANCELED, those of reading, making
  * and writing. */

@@ -8,6 +8,11 @@
 #define PIXELS_LEAST (1 << 20)
 /* There should be some parts, for reading, filtering and writing to go on at once. */
 #define PARTS_WANTED 8
+/* Reading more than this of what has to be read once is worth a temporary file, which is written
+ * and read. */
+#define READ_WITHIN 4
+/* Parts inside of blocks: more are not tried. */
+#define COUNT_WITHIN (1 << 18)
 /* Reading more than this of what has to be read once is worth looking for another shape. */
 #define READ_WELL 1.2
 
@@ -195,15 +200,22 @@ static double price(const struct cost *c)
     return c->read + c->all / 8;
 }
 
+/* Pixels of all that is read. */
+static double pixels_once(const tamis_stage *s)
+{
+    double once = 0;
+    for (int f = 0; s->feeds && f < TAMIS_FEED_COUNT; f++)
+        if (s->feeds[f].source && !s->feeds[f].whole.data[0])
+            once += (double)s->feeds[f].w * s->feeds[f].h;
+    return once;
+}
+
 int tamis_priv_parts_layout(tamis_stage *s, size_t bound, size_t *least)
 {
     int32_t unit = s->block_w > 0 ? smaller(s->block_w, s->result.w) : s->result.w;
     int32_t w = s->result.w, best_w = 0, best_h = 0;
     struct cost cost, best = {0};
-    double once = 0;
-    for (int f = 0; s->feeds && f < TAMIS_FEED_COUNT; f++)
-        if (s->feeds[f].source && !s->feeds[f].whole.data[0])
-            once += (double)s->feeds[f].w * s->feeds[f].h;
+    double once = pixels_once(s);
     *least = SIZE_MAX;
     for (;;) {
         int32_t h = fit_height(s, w, bound, &cost);
@@ -220,4 +232,30 @@ int tamis_priv_parts_layout(tamis_stage *s, size_t bound, size_t *least)
     if (best_h > 0)
         try_parts(s, best_w, best_h);
     return best_h > 0;
+}
+
+/* The highest parts of a width that fit; 0 when none do. */
+static int32_t fit_within(tamis_stage *s, int32_t w, int32_t rows, size_t bound, struct cost *cost)
+{
+    for (int32_t h = rows; h > 0; h--) {
+        if (rows % h != 0)
+            continue;
+        set_parts(s, w, h);
+        if (s->count > COUNT_WITHIN)
+            return 0;
+        *cost = try_parts(s, w, h);
+        if (cost->bytes <= bound)
+            return h;
+    }
+    return 0;
+}
+
+int tamis_priv_parts_layout_within(tamis_stage *s, int32_t h, size_t bound)
+{
+    struct cost cost;
+    for (int32_t w = s->result.w; w > 0; w /= 2) {
+        if (fit_within(s, w, h, bound, &cost) > 0)
+            return cost.read <= READ_WITHIN * pixels_once(s);
+    }
+    return 0;
 }

@@ -107,6 +107,7 @@ static void test_chains(void **state)
         "rotate=angle=90:size=fit:border=constant",
         "gaussian=sigma=1,affine=matrix=1,0.2,3,-0.1,0.9,5",
         "resize=size=77x500",
+        "resize=size=31x20",
         "canny=low=20:high=60",
         "gaussian=sigma=1,canny=low=20:high=60,rotate=angle=5,box=ksize=3",
         "rotate=angle=10,canny=low=20:high=60",
@@ -204,6 +205,53 @@ static void test_whole_in_file(void **state)
     close_job(&j);
 }
 
+/* Leaves no place for temporary files; returns what there was, for give_room(). */
+static char *take_room(void)
+{
+    const char *before = getenv("TMPDIR");
+    char *kept = before ? strdup(before) : NULL;
+    setenv("TMPDIR", "/nowhere/at/all", 1);
+    return kept;
+}
+
+static void give_room(char *kept)
+{
+    if (kept)
+        setenv("TMPDIR", kept, 1);
+    else
+        unsetenv("TMPDIR");
+    free(kept);
+}
+
+/* What becomes much smaller needs no temporary file, however large the blocks that are written. */
+static void test_shrunk(void **state)
+{
+    static const char *const chains[] = {"resize=size=31x20", "resize=size=9x7",
+                                         "affine=scale=0.08:size=fit"};
+    static const int32_t blocks[][2] = {{0, 0}, {0, 6}, {0, 20}, {16, 16}};
+    const tamis_format formats[] = {test_format(TAMIS_U8, 3),
+                                    {TAMIS_U16, 2, TAMIS_PLANAR, TAMIS_ALPHA_NONE}};
+    char *kept = take_room();
+    (void)state;
+    for (int c = 0; c < 3; c++)
+        for (int f = 0; f < 2; f++) {
+            job j;
+            open_job(&j, chains[c], formats[f], 0);
+            for (int b = 0; b < 4; b++) {
+                if (run_job(&j, blocks[b][0], blocks[b][1], 160000, NULL))
+                    fail_msg("%s in blocks of %dx%d", chains[c], blocks[b][0], blocks[b][1]);
+                assert_true(j.from.pixels <= (int64_t)4 * W * H);
+                expect_whole(&j);
+            }
+            close_job(&j);
+        }
+    job j; /* without shrinking a row of blocks needs all that is in those columns */
+    open_job(&j, "rotate=angle=90:size=fit", formats[0], 0);
+    assert_int_equal(run_job(&j, 0, 20, 30000, NULL), TAMIS_ERR_WRITE);
+    close_job(&j);
+    give_room(kept);
+}
+
 /* A plan says where it found no room. */
 static void test_no_room(void **state)
 {
@@ -212,19 +260,13 @@ static void test_no_room(void **state)
     tamis_graph *graph;
     tamis_plan *plan;
     (void)state;
-    const char *before = getenv("TMPDIR");
-    char *kept = before ? strdup(before) : NULL;
-    setenv("TMPDIR", "/nowhere/at/all", 1);
+    char *kept = take_room();
     assert_int_equal(tamis_graph_parse(ctx, "canny", &graph), TAMIS_OK);
     assert_int_equal(tamis_plan_create(ctx, graph, test_format(TAMIS_U8, 1), W, H, &options, &plan),
                      TAMIS_ERR_WRITE);
     unit_message_has(ctx, "/nowhere/at/all: No such file");
     assert_null(plan);
-    if (kept)
-        setenv("TMPDIR", kept, 1);
-    else
-        unsetenv("TMPDIR");
-    free(kept);
+    give_room(kept);
     tamis_graph_free(&graph);
     tamis_ctx_free(&ctx);
 }
@@ -352,11 +394,12 @@ static void test_window(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chains),   cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_reading),  cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_no_room),  cmocka_unit_test(test_whole_in_file),
-        cmocka_unit_test(test_failures), cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_window),
+        cmocka_unit_test(test_chains),        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_reading),       cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_no_room),       cmocka_unit_test(test_shrunk),
+        cmocka_unit_test(test_whole_in_file), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_progress),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
