@@ -399,7 +399,7 @@ def test_preview(browser, folder):
     check(said[-1] == ["After", "Exact pixels"], "it is said when the pixels are exact")
     check_samples(page, large, chain, 2048, folder, "small, the view is the shrunk result")
     page.get_by_role("button", name="One pixel of the picture for one of the screen").click()
-    wait(page, "() => window.tamis.layers.after.part.said.level === 0 && "
+    wait(page, "() => window.tamis.layers.after.part?.said.level === 0 && "
                "!window.tamis.layers.after.quick")
     for keys in ("", "ArrowRight ArrowDown", "ArrowLeft"):
         page.locator(".stage").focus()
