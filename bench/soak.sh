@@ -5,7 +5,8 @@
 #     bench/soak.sh [N] [OPTION...]       N pictures, default 20000; options go to tamis run
 #
 # TAMIS names the command, default build/tamis; CHAIN the filters; TMPDIR the place for the pictures,
-# which take about 10 KB each. Prints samples and a verdict; the exit status is 1 when memory grows.
+# which take about 10 KB each. Prints samples and a verdict; the exit status is 1 when memory grows, 2
+# when the run was over too soon to tell.
 set -eu
 tamis=${TAMIS:-build/tamis}
 chain=${CHAIN:-median,gaussian=sigma=1,unsharp}
@@ -53,8 +54,9 @@ device_memory() {
         awk -F, -v pid="$1" '$1 == pid { sum += $2 } END { print sum + 0 }'
 }
 
+: > "$place/log"
 "$tamis" run "$chain" "$place/in" --recursive -o "$place/out" --format pnm --progress json "$@" \
-    2> "$place/log" &
+    2>> "$place/log" &
 pid=$!
 : > "$place/samples"
 while kill -0 $pid 2> /dev/null; do
@@ -73,6 +75,10 @@ awk -v count="$count" '
     $1 >= count / 10 && !tenth { tenth = $1; rss = $2; device = $3 }
     { last = $1; last_rss = $2; last_device = $3; if ($2 > most) most = $2 }
     END {
+        if (!tenth || last == tenth) {
+            print "too few samples: give more pictures"
+            exit 2
+        }
         printf "at %d pictures: %d KB, on the device %d MB\n", tenth, rss, device
         printf "at %d pictures: %d KB, on the device %d MB; most ever %d KB\n", last, last_rss,
                last_device, most
