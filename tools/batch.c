@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 /* Files on their way to or from a device beside those that CPUs work on. */
@@ -19,7 +20,12 @@ typedef struct batch {
     size_t told;
     int running;   /* workers */
     char *stopped; /* why; NULL = it goes on */
+    dev_t *full;   /* file systems without room */
+    size_t full_count;
 } batch;
+
+/* Stands for the report about a file that was left out, since its file system is full. */
+static tool_report left_out;
 
 /* A worker with its thread. */
 typedef struct hand {
@@ -42,13 +48,54 @@ int tool_batch_workers(const tool_job *job)
     return (size_t)workers < job->files->count ? workers : (int)job->files->count;
 }
 
-/* The next file, or SIZE_MAX. */
+/* The file system that a result goes to, whose folders may have to be made yet. */
+static dev_t system_of(const char *out)
+{
+    struct stat st = {0};
+    char *path = tool_copy_text(out), *slash = strrchr(path, '/');
+    for (; slash && slash > path; slash = strrchr(path, '/')) {
+        *slash = '\0';
+        if (stat(path, &st) == 0)
+            break;
+    }
+    if (!slash || slash == path)
+        stat(slash ? "/" : ".", &st);
+    free(path);
+    return st.st_dev;
+}
+
+/* The next two want the mutex held. */
+static int has_no_room(const batch *b, const tool_file *file)
+{
+    dev_t system = b->full_count ? system_of(file->out) : 0;
+    for (size_t i = 0; i < b->full_count; i++) {
+        if (b->full[i] == system)
+            return 1;
+    }
+    return 0;
+}
+
+static void note_full(batch *b, const tool_file *file)
+{
+    if (has_no_room(b, file))
+        return;
+    b->full = tool_grow(b->full, (b->full_count + 1) * sizeof(*b->full));
+    b->full[b->full_count++] = system_of(file->out);
+}
+
+/* The next file that there may be room for, or SIZE_MAX. */
 static size_t take(batch *b)
 {
+    const tool_files *files = b->job->files;
     size_t file = SIZE_MAX;
     pthread_mutex_lock(&b->mutex);
-    if (!tool_canceled() && !b->stopped && b->next < b->job->files->count)
-        file = b->next++;
+    while (!tool_canceled() && !b->stopped && b->next < files->count && file == SIZE_MAX) {
+        size_t next = b->next++;
+        if (has_no_room(b, &files->items[next]))
+            b->reports[next] = &left_out;
+        else
+            file = next;
+    }
     pthread_mutex_unlock(&b->mutex);
     return file;
 }
@@ -63,8 +110,10 @@ static int deliver(tool_worker *worker, const tool_file *file, tool_report *repo
     tool_progress_count(&b->job->progress, i, failed, report->outcome != TOOL_SKIPPED);
     if (report->stop && !b->stopped)
         b->stopped = tool_copy_text(report->stop);
+    if (report->no_room)
+        note_full(b, file);
+    int stopped = b->stopped || report->no_room;
     b->reports[i] = report;
-    int stopped = b->stopped != NULL;
     pthread_cond_signal(&b->changed);
     pthread_mutex_unlock(&b->mutex);
     return stopped;
@@ -111,7 +160,7 @@ static void tell_done(batch *b, tool_tell_fn tell, void *user, int gaps)
         size_t i = b->told++;
         tool_report *report = b->reports[i];
         b->reports[i] = NULL;
-        if (!report)
+        if (!report || report == &left_out)
             continue;
         pthread_mutex_unlock(&b->mutex);
         tell(user, &files->items[i], report);
@@ -152,6 +201,7 @@ static void close_batch(batch *b)
     pthread_mutex_destroy(&b->mutex);
     pthread_cond_destroy(&b->changed);
     free(b->reports);
+    free(b->full);
 }
 
 /* Signals stay with the thread that waits. */
@@ -221,7 +271,8 @@ int tool_batch_run(tool_job *job, tool_tell_fn tell, void *user, char **stopped)
     tell_done(&b, tell, user, 1);
     pthread_mutex_unlock(&b.mutex);
     tool_progress_end(&job->progress);
-    *stopped = b.stopped;
+    *stopped = b.full_count && !b.stopped ? tool_copy_text("there is no room left to write to")
+                                          : b.stopped;
     close_batch(&b);
     free(hands);
     return code;

@@ -277,8 +277,8 @@ static tamis_status do_file_alone(tool_worker *worker, const tool_file *file, to
     return status;
 }
 
-/* Whether all files to come would fail, too: there is no room left to write to. */
-static int is_hopeless(tamis_status status, const char *error)
+/* Whether files to come would fail there, too: there is no room left to write to. */
+static int lacks_room(tamis_status status, const char *error)
 {
     return status == TAMIS_ERR_WRITE &&
            (strstr(error, strerror(ENOSPC)) || strstr(error, strerror(EDQUOT)));
@@ -298,8 +298,8 @@ static void report_failure(tool_worker *worker, const tool_file *file, tamis_sta
     const char *error = worker->tool.error;
     report->outcome = TOOL_FAILED;
     report->code = tool_canceled() ? TOOL_INTERRUPTED : tool_exit_code(status);
-    if (is_hopeless(status, error))
-        report->stop = tool_copy_text("there is no room left to write to");
+    if (lacks_room(status, error))
+        report->no_room = 1;
     /* The library's texts about files name the file; those about parameters do not know it. */
     int named = is_about(error, file->in, "standard input") ||
                 is_about(error, file->out, "standard output");

@@ -66,6 +66,7 @@ typedef struct tool_report {
     char *message; /* why it failed or was skipped; owned, may be NULL */
     char *said;    /* what is to be printed before; owned, may be NULL */
     char *stop;    /* why it is of no use to go on with other files; owned, mostly NULL */
+    int no_room;   /* 1: it failed since the file system of its output is full */
     int pages;     /* written */
     int is_video;
     int64_t frames; /* of a video: written */

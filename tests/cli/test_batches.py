@@ -229,3 +229,35 @@ class Interrupted(Batch):
             run.stdin.flush()
             self.assertNotIn(run.wait(20), (0, 130))
             self.assertIn(b"/dev/full", run.stderr.read())
+
+
+class FullDisk(Case):
+    """A file system of 64 KB beside the one that the test is on."""
+
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("small"))
+        mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none",
+                                self.path("small")], capture_output=True, check=False)
+        if mount.returncode:
+            self.skipTest("no file system can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", self.path("small")], check=True)
+        self.write("small/a.pgm", pgm_bytes(200, 150, pattern(200, 150)))
+        for name in ("b", "c", "d"):
+            os.link(self.path("small/a.pgm"), self.path("small/%s.pgm" % name))
+            self.write(name + ".pgm", pgm_bytes(20, 10, pattern(20, 10)))
+
+    def test_the_rest_goes_on(self):
+        names = ["small/%s.pgm" % n for n in "abcd"] + ["b.pgm", "c.pgm", "d.pgm"]
+        args = ("median", *names, "-o", "{dir}/{stem}_x.pgm", "--jobs", "1", "--resume",
+                "--manifest", "m.jsonl")
+        run = self.tamis(*args, code=4)
+        self.assertIn("small/b_x.pgm: cannot write: No space left", run.err)
+        self.assertIn("4 of 7 files done, 0 skipped, 1 failed, 2 not begun", run.err)
+        self.assertEqual(sorted(os.listdir(self.path("small"))),
+                         ["a.pgm", "a_x.pgm", "b.pgm", "c.pgm", "d.pgm"])
+        for name in "bcd":
+            self.assertIn(name + "_x.pgm", self.names())
+        subprocess.run(["mount", "-o", "remount,size=1m", self.path("small")], check=True)
+        self.assertIn("4 of 7 files are done already", self.tamis(*args).err)
+        self.assertEqual(self.read("small/d_x.pgm"), self.read("small/a_x.pgm"))
