@@ -162,6 +162,16 @@ static tamis_status write_video(tool_worker *worker, const tool_file *file,
     return status;
 }
 
+/* Why no device was asked to decode; what a device refused is in the decoder's own words. */
+static const char *why_software(tool *t, const char *decoder)
+{
+    if (strcmp(decoder, "software") != 0)
+        return "";
+    if (strcmp(tool_device_wish(t), "cpu") != 0 && tamis_device_count(t->ctx) == 0)
+        return ", there is no GPU that can be used (tamis doctor tells more)";
+    return ", since the filters run on the CPU";
+}
+
 /* Which decoder it was, aloud where it is not the one that was asked for. */
 static void tell_decoder(tool *t, const tool_file *file, const tamis_video_info *info)
 {
@@ -170,7 +180,7 @@ static void tell_decoder(tool *t, const tool_file *file, const tamis_video_info 
     if (!*text) /* frames of Y4M are what they are */
         return;
     if (failed || (t->options.decoder == TOOL_DECODER_CUDA && strncmp(text, "cuda", 4) != 0))
-        tool_warn(t, "%s: decoded by %s", file->in, text);
+        tool_warn(t, "%s: decoded by %s%s", file->in, text, why_software(t, text));
     else
         tool_detail(t, "%s: decoded by %s", file->in, text);
 }

@@ -80,6 +80,10 @@ static tamis_status check_quality(const request *q, const AVCodec *codec)
 static int is_held(const AVOutputFormat *container, const AVCodec *codec, int strictness)
 {
     int answer = avformat_query_codec(container, codec->id, strictness);
+    /* Its muxer lists codecs that it refuses when it is to write them. */
+    if (strcmp(container->name, "mov") == 0 &&
+        (codec->id == AV_CODEC_ID_VP9 || codec->id == AV_CODEC_ID_AV1))
+        return 0;
     if (answer >= 0)
         return answer;
     return !container->codec_tag || av_codec_get_tag(container->codec_tag, codec->id) != 0 ||

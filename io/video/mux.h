@@ -69,6 +69,16 @@ tamis_status tamis_priv_av_tracks_add(tamis_video_writer *writer, tamis_av_mux *
 /* Adds the name of a track that is not kept, as one more line. */
 void tamis_priv_av_tracks_name(AVBPrint *text, const AVFormatContext *format, const AVStream *in);
 
+/* ---- losses.c */
+
+#define MOV_KIND "mov mp4 ipod ismv 3gp 3g2 f4v"
+
+/* Whether a container is among names with blanks between them. */
+int tamis_priv_av_is_one_of(const AVOutputFormat *container, const char *names);
+
+/* Names what the container and the codec have no place for, beside tracks and chapters. */
+void tamis_priv_av_losses_name(tamis_av_mux *m, const AVCodecContext *encoder, int strip);
+
 /* ---- subtitles.c */
 
 /* Prepares subtitles of text for a container that holds another kind of it; 0 when there is none

@@ -30,8 +30,9 @@ static AVRational plain_rate(const tamis_video_writer *writer,
 
 static int is_fixed(const AVOutputFormat *container, const AVCodec *codec)
 {
-    return strcmp(container->name, "avi") == 0 || strcmp(container->name, "mxf") == 0 ||
-           codec->id == AV_CODEC_ID_MPEG4 || tamis_priv_av_fixed_rates(codec);
+    return (container->flags & AVFMT_NOTIMESTAMPS) || strcmp(container->name, "avi") == 0 ||
+           strcmp(container->name, "mxf") == 0 || codec->id == AV_CODEC_ID_MPEG4 ||
+           tamis_priv_av_fixed_rates(codec);
 }
 
 static void fill_times(const tamis_video_writer *writer, tamis_av_encode *e,

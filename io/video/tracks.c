@@ -5,20 +5,6 @@
 #include "mux.h"
 #include "side.h"
 
-static int is_one_of(const AVOutputFormat *container, const char *names)
-{
-    size_t n = strlen(container->name);
-    for (const char *p = names; *p;) {
-        size_t word = strcspn(p, " ");
-        if (word == n && memcmp(p, container->name, n) == 0)
-            return 1;
-        p += word + (p[word] == ' ');
-    }
-    return 0;
-}
-
-#define MOV_KIND "mov mp4 ipod ismv 3gp 3g2 f4v"
-
 /* ---- what tags say */
 
 /* Facts about the old coding, and what muxers write by themselves. */
@@ -126,12 +112,13 @@ static int is_held(const AVFormatContext *so_far, const AVStream *track,
                    const AVCodecParameters *par)
 {
     const AVOutputFormat *container = so_far->oformat;
-    if (is_one_of(container, "mpegts") && !is_known_in_transport(par->codec_id))
+    if (tamis_priv_av_is_one_of(container, "mpegts") && !is_known_in_transport(par->codec_id))
         return 0;
-    if ((track->disposition & AV_DISPOSITION_ATTACHED_PIC) && !is_one_of(container, MOV_KIND))
+    if ((track->disposition & AV_DISPOSITION_ATTACHED_PIC) &&
+        !tamis_priv_av_is_one_of(container, MOV_KIND))
         return 0;
     if (par->codec_type == AVMEDIA_TYPE_ATTACHMENT)
-        return is_one_of(container, "matroska") && takes(so_far, track, par);
+        return tamis_priv_av_is_one_of(container, "matroska") && takes(so_far, track, par);
     return avformat_query_codec(container, par->codec_id, FF_COMPLIANCE_NORMAL) != 0 &&
            takes(so_far, track, par);
 }
@@ -180,7 +167,8 @@ static int is_remade(const tamis_av_mux *m, const AVStream *in)
     unsigned tag = in->codecpar->codec_tag;
     if (tag == MKTAG('t', 'e', 'x', 't') && m->source->format->nb_chapters > 0)
         return 1;
-    return tag == MKTAG('t', 'm', 'c', 'd') && is_one_of(m->format->oformat, MOV_KIND);
+    return tag == MKTAG('t', 'm', 'c', 'd') &&
+           tamis_priv_av_is_one_of(m->format->oformat, MOV_KIND);
 }
 
 /* In Matroska, pictures of the whole file are attachments. */
@@ -220,7 +208,8 @@ static int add_track(tamis_av_mux *m, const AVStream *in)
     tamis_av_track *track = &m->tracks[in->index];
     if (is_remade(m, in))
         return 1;
-    if ((in->disposition & AV_DISPOSITION_ATTACHED_PIC) && is_one_of(container, "matroska"))
+    if ((in->disposition & AV_DISPOSITION_ATTACHED_PIC) &&
+        tamis_priv_av_is_one_of(container, "matroska"))
         return attach_picture(m, in);
     AVCodecParameters *par = avcodec_parameters_alloc();
     int ok = par && avcodec_parameters_copy(par, in->codecpar) >= 0;
@@ -248,18 +237,6 @@ static int add_track(tamis_av_mux *m, const AVStream *in)
     return 1;
 }
 
-/* Players turn frames that carry such a matrix. */
-static void check_rotation(tamis_av_mux *m)
-{
-    double turn = tamis_priv_av_side_turn(m->video);
-    /* Matroska of FFmpeg 7 and later has a place for it. */
-    int is_kept = is_one_of(m->format->oformat, MOV_KIND) ||
-                  (is_one_of(m->format->oformat, "matroska webm") &&
-                   AV_VERSION_MAJOR(avformat_version()) >= 61);
-    if (turn != 0 && !is_kept)
-        av_bprintf(&m->dropped, "%srotation by %g degrees", m->dropped.len ? "\n" : "", turn);
-}
-
 /* Returns 0 when there is no memory. */
 static int add_video(tamis_video_writer *writer, tamis_av_mux *m, AVCodecContext *encoder,
                      const AVStream *in, int strip)
@@ -269,7 +246,8 @@ static int add_video(tamis_video_writer *writer, tamis_av_mux *m, AVCodecContext
         return 0;
     out->time_base = encoder->time_base;
     out->sample_aspect_ratio = encoder->sample_aspect_ratio;
-    if (encoder->codec_id == AV_CODEC_ID_HEVC && is_one_of(m->format->oformat, MOV_KIND))
+    if (encoder->codec_id == AV_CODEC_ID_HEVC &&
+        tamis_priv_av_is_one_of(m->format->oformat, MOV_KIND))
         out->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1'); /* what Apple's players want */
     if (writer->format.alpha &&
         (encoder->codec_id == AV_CODEC_ID_VP9 || encoder->codec_id == AV_CODEC_ID_VP8))
@@ -319,7 +297,7 @@ static int add_chapters(tamis_av_mux *m)
     const AVFormatContext *in = m->source->format;
     if (in->nb_chapters == 0)
         return 1;
-    if (!is_one_of(m->format->oformat, MOV_KIND " matroska webm ogg nut asf")) {
+    if (!tamis_priv_av_is_one_of(m->format->oformat, MOV_KIND " matroska webm ogg nut asf")) {
         av_bprintf(&m->dropped, "%s%u chapter%s", m->dropped.len ? "\n" : "", in->nb_chapters,
                    in->nb_chapters == 1 ? "" : "s");
         return 1;
@@ -354,7 +332,7 @@ tamis_status tamis_priv_av_tracks_add(tamis_video_writer *writer, tamis_av_mux *
         ok = add_chapters(m);
     }
     if (ok)
-        check_rotation(m);
+        tamis_priv_av_losses_name(m, encoder, strip);
     if (ok && m->source && m->source->tap.gave_up && !strip)
         drop_text(m, "all other tracks, which were read before the output was opened");
     return ok ? TAMIS_OK

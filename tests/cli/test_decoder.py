@@ -39,6 +39,17 @@ class Without(Case):
         self.assertIn("decoded by software (not cuda:0: ", self.tamis(*run, "-v", env=env).err)
         self.tamis(*run, "--decoder", "gpu", code=2)
 
+    def test_why_it_is_software(self):
+        if "libavcodec" not in self.tamis("doctor").text:
+            self.skipTest("no video module")
+        ffmpeg("-f", "lavfi", "-i", f"testsrc2=s={W}x{H}:d=0.2", "-c:v", "ffv1",
+               self.path("in.mkv"))
+        run = ("run", "gaussian", "in.mkv", "-o", "out.y4m", "--overwrite", "--decoder", "cuda",
+               "--device")
+        self.assertIn("since the filters run on the CPU", self.tamis(*run, "cpu").err)
+        none = {"TAMIS_CUDA_MODULE": self.path("none.so")}
+        self.assertIn("there is no GPU that can be used", self.tamis(*run, "auto", env=none).err)
+
 
 @unittest.skipUnless(MODULE and DRIVER and FFMPEG, "no emulated decoder, or no program ffmpeg")
 class Decoder(Case):

@@ -121,6 +121,10 @@ static void test_odd_sizes(void **state)
     assert_message_has("ffv1");
     FILE *left = fopen(io_path("x.mkv"), "rb");
     assert_null(left);
+    /* What is advised is something that its container takes. */
+    assert_int_equal(video_copy(io_path("odd.mkv"), io_path("x.mov"), NULL, &plain, NULL, NULL),
+                     -1);
+    assert_message_has("in mkv: ");
 }
 
 /* Case G27: depth and color tags. */

@@ -82,6 +82,8 @@ static void test_what_is_dropped_is_named(void **state)
     assert_non_null(strstr(dropped, "attachment 1 (font.ttf)"));
     assert_null(strstr(dropped, "aac"));
     assert_null(strstr(dropped, "subrip"));
+    assert_null(strstr(dropped, "title"));
+    assert_null(strstr(dropped, "language"));
     /* Subtitles of text change their kind, and back. */
     assert_int_equal(video_copy(io_path("o.mp4"), io_path("b.mkv"), NULL, &plain, dropped, NULL),
                      50);
@@ -94,12 +96,56 @@ static void test_what_is_dropped_is_named(void **state)
                      50);
     assert_non_null(strstr(dropped, "subtitle track 1 (subrip, fra)"));
     assert_non_null(strstr(dropped, "2 chapters"));
+    assert_non_null(strstr(dropped, "languages of tracks"));
+    assert_null(strstr(dropped, "titles of tracks"));
+    assert_int_equal(video_copy(io_path("film.mkv"), io_path("o.ts"), NULL, &plain, dropped, NULL),
+                     50);
+    assert_non_null(strstr(dropped, "the title"));
+    assert_non_null(strstr(dropped, "titles of tracks"));
+    assert_null(strstr(dropped, "language")); /* the video has none, and the others keep theirs */
     tamis_video_write_options bare = {.overwrite = 1, .strip = 1};
     assert_int_equal(video_copy(io_path("film.mkv"), io_path("o.mkv"), NULL, &bare, dropped, NULL),
                      50);
     tamis_video_info info;
     video_hash(io_path("o.mkv"), NULL, NULL, &info);
     assert_int_equal(info.audio + info.subtitles + info.attachments + info.chapters, 0);
+}
+
+static void test_colors_that_are_dropped_are_named(void **state)
+{
+    static const tamis_video_write_options ffv1 = {.overwrite = 1, .codec = "ffv1"};
+    char dropped[512];
+    (void)state;
+    video_ffmpeg("-f lavfi -i testsrc2=s=64x48:d=0.2 -pix_fmt yuv420p10 -c:v libx265 -x265-params "
+                 "'log-level=none:max-cll=1000,400:master-display=G(13250,34500)B(7500,3000)"
+                 "R(34000,16000)WP(15635,16450)L(10000000,50)' -color_primaries bt2020 -color_trc "
+                 "smpte2084 -colorspace bt2020nc hdr.mkv");
+    video_copy(io_path("hdr.mkv"), io_path("o.mkv"), NULL, &ffv1, dropped, NULL);
+    assert_string_equal(dropped, "");
+    video_copy(io_path("hdr.mkv"), io_path("o.avi"), NULL, &ffv1, dropped, NULL);
+    assert_string_equal(dropped, "tags of color\nHDR data");
+    video_copy(io_path("hdr.mkv"), io_path("o.ts"), NULL, &plain, dropped, NULL);
+    assert_string_equal(dropped, "HDR data");
+}
+
+/* Bare streams have no times but the rate that the codec tells. */
+static void test_bare_streams_keep_their_rate(void **state)
+{
+    static const char *const names[] = {"o.h264", "o.hevc"};
+    (void)state;
+    video_ffmpeg("-f lavfi -i testsrc2=s=64x48:r=30000/1001:d=0.5 -c:v ffv1 ntsc.mkv");
+    for (int i = 0; i < 2; i++) {
+        tamis_video_info info;
+        int frames = video_copy(io_path("ntsc.mkv"), io_path(names[i]), NULL, &plain, NULL, NULL);
+        video_hash(io_path(names[i]), NULL, NULL, &info);
+        assert_int_equal(frames, 15);
+        assert_true(fabs(info.rate - 30000 / 1001.0) < 1e-3);
+        assert_string_equal(video_ask(i ? "ffprobe -v error -show_entries stream=r_frame_rate -of "
+                                          "csv=p=0 o.hevc"
+                                        : "ffprobe -v error -show_entries stream=r_frame_rate -of "
+                                          "csv=p=0 o.h264"),
+                            "30000/1001\n");
+    }
 }
 
 /* Case G28. */
@@ -429,6 +475,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tracks_are_kept),
         cmocka_unit_test(test_what_is_dropped_is_named),
+        cmocka_unit_test(test_colors_that_are_dropped_are_named),
+        cmocka_unit_test(test_bare_streams_keep_their_rate),
         cmocka_unit_test(test_variable_rate),
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_a_range_has_the_same_samples),
