@@ -57,7 +57,7 @@ static void high_step(tamis_ctx *ctx, tamis_type type)
 }
 
 /* One wild pixel: all other weights are equal and tiny, but there are 392 of them, and 48 of pixels
- * whose patches hold the wild one as well. */
+ * whose patches hold the wild one as well. Rows may be a level off the nearest one. */
 static void wild_pixel(tamis_ctx *ctx, double h)
 {
     double w = exp(-255.0 * 255 / 49 / (h * h)), want = 255 / (1 + 392 * w + 48 * w * w), got;
@@ -69,8 +69,8 @@ static void wild_pixel(tamis_ctx *ctx, double h)
     snprintf(chain, sizeof chain, "nlmeans=h=%g", h);
     if (case_run_ok("G11", ctx, chain, &src.image, &out) == 0) {
         got = test_sample_get(&out.image, 30, 20, 0);
-        case_check(fabs(got - want) <= 1, "G11", "%s: a wild pixel becomes %g, not %g", chain, got,
-                   want);
+        case_check(fabs(got - rint(want)) <= 1, "G11", "%s: a wild pixel becomes %g, not %g", chain,
+                   got, want);
     }
     test_picture_free(&out);
     test_picture_free(&src);
