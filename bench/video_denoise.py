@@ -3,11 +3,12 @@
 """Denoising of video: tamis nlmeans over frames beside FFmpeg's nlmeans and hqdn3d, each at its
 best.
 
-    video_denoise.py TAMIS CLIP[:FIRST[:COUNT]]... [--sigma 15] [--presets] [--bilateral]
+    video_denoise.py TAMIS CLIP[:FIRST[:COUNT]]... [--sigma 15] [--presets] [--bilateral] [--motion]
 
 Frames of each clip (FFmpeg decodes them; luma alone counts) get normal noise, rounded to 8 bits.
 PSNR is that of the mean squared error over all frames, SSIM the mean over frames. --presets runs
-the settings of doc/video.md instead of the grids, --bilateral the bilateral filters of both.
+the settings of doc/video.md instead of the grids, --bilateral the bilateral filters of both,
+--motion what larger patches and windows do for clips in which everything moves.
 Needs ffmpeg, numpy and scikit-image.
 """
 import argparse
@@ -135,6 +136,14 @@ def bilaterals(bench, sigma):
                ["bilateral=sigma_space=1.2:sigma_color=%.4g:ksize=5" % (3.33 * sigma)])
 
 
+def motions(bench, sigma):
+    """By patch and window; what helps one frame as much is no gain of frames around."""
+    for frames, patch, search in itertools.product((0, 1, 2), (7, 9, 11), (7, 9, 11)):
+        bench.best("tamis frames=%d %dx%d in %d" % (frames, patch, patch, search), bench.chain,
+                   ["nlmeans=frames=%d:search=%d:patch=%d:h=%.4g:sigma=%.4g"
+                    % (frames, search, patch, f * sigma, sigma) for f in (0.7, 0.8, 0.9)])
+
+
 def main():
     args = argparse.ArgumentParser()
     args.add_argument("tamis")
@@ -142,6 +151,7 @@ def main():
     args.add_argument("--sigma", type=float, default=15)
     args.add_argument("--bilateral", action="store_true")
     args.add_argument("--presets", action="store_true")
+    args.add_argument("--motion", action="store_true")
     args = args.parse_args()
     for clip in args.clips:
         clean = read_clip(clip)
@@ -155,6 +165,8 @@ def main():
                 bench.best(name, bench.chain, [chain])
         elif args.bilateral:
             bilaterals(bench, args.sigma)
+        elif args.motion:
+            motions(bench, args.sigma)
         else:
             grids(bench, args.sigma)
 

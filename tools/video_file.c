@@ -250,7 +250,8 @@ static tamis_status open_and_filter(tool_worker *worker, const tool_file *file,
         status = tamis_video_reader_next(reader, &first);
     if (!status && first.part[TAMIS_VIDEO_MAIN].format.channels == 0) {
         const char *damage = tamis_video_reader_damage(reader);
-        status = tamis_ctx_fail(t->ctx, TAMIS_ERR_READ, "%s: no frame to filter%s%s", file->in,
+        status = tamis_ctx_fail(t->ctx, TAMIS_ERR_READ, "%s: no frame to filter%s%s",
+                                strcmp(file->in, "-") == 0 ? "standard input" : file->in,
                                 *damage ? ": " : "", damage);
     }
     if (!status)

@@ -282,6 +282,12 @@ class Files(VideoCase):
         got = self.tamis("gaussian", "-", "-o", "-", "--format", "png", data=self.read("in.png"))
         self.assertEqual(got.stdout[:4], b"\x89PNG")
 
+    def test_pipes_without_a_frame(self):
+        run = self.tamis("run", "", "-", "--raw", "64x48:yuv420p:25", "-o", "out.y4m", data=b"x",
+                         code=3)
+        self.assertEqual(run.err.strip(), "tamis: error: standard input: no frame to filter: the "
+                         "file ends in the middle of frame 0")
+
     def test_broken_files(self):
         frames = self.clip("in.y4m", count=5)
         whole = self.read("in.y4m")
