@@ -55,8 +55,9 @@ const tool_option tool_option_table[] = {
                   "mp4 and others; default: by the output's extension, else that of the input"),
     OPTION(quality, .kind = TOOL_INT, .min = 1, .max = 100, .arg = "N",
            .groups = TOOL_GROUP_WRITE | TOOL_GROUP_RESULT,
-           .doc = "quality of JPEG, and of WebP, AVIF, HEIF, JPEG XL and JPEG 2000, which libvips "
-                  "writes; default 92"),
+           .doc = "quality of JPEG, of WebP, AVIF, HEIF, JPEG XL and JPEG 2000, which libvips "
+                  "writes, and of video, where 92 shows no loss and 100 is the codec's best; "
+                  "default 92"),
     OPTION(level, .kind = TOOL_INT, .min = 1, .max = 9, .arg = "N",
            .groups = TOOL_GROUP_WRITE | TOOL_GROUP_RESULT,
            .doc = "PNG and deflate effort; default 6"),
@@ -102,8 +103,11 @@ const tool_option tool_option_table[] = {
     OPTION(codec, .kind = TOOL_TEXT, .arg = "NAME", .groups = VIDEO,
            .doc = "video: codec or encoder, such as h264, hevc, av1, ffv1; default: what the "
                   "container takes and holds the depth"),
-    OPTION(crf, .kind = TOOL_NUMBER, .min = 0, .max = 100, .arg = "N", .groups = VIDEO,
-           .doc = "video: the codec's constant quality; default: no loss to be seen"),
+    OPTION(
+        crf, .kind = TOOL_NUMBER, .min = 0, .max = 100, .arg = "N", .groups = VIDEO,
+        .doc =
+            "video: the codec's own constant quality, instead of --quality; less is better, and 0 "
+            "the best it has"),
     OPTION(preset, .kind = TOOL_TEXT, .arg = "NAME", .groups = VIDEO,
            .doc = "video: the encoder's preset for speed, such as fast or slow"),
     OPTION(pix_fmt, .kind = TOOL_TEXT, .arg = "NAME", .groups = VIDEO,

@@ -81,7 +81,8 @@ static tamis_video_write_options write_options(const tool *t, const tool_file *f
                                    .pinned = is_pinned(t)};
     w.overwrite = o->overwrite || o->in_place || file->ours;
     w.format = tool_output_format(t, file->out, info->container);
-    if (o->crf > 0)
+    w.percent = o->crf == 0 ? 100 : o->quality;
+    if (o->crf > 0) /* NaN: not given */
         w.quality = o->crf;
     return w;
 }

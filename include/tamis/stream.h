@@ -76,8 +76,8 @@ enum { TAMIS_STREAM_NOWAIT = 1 }; /* flags of tamis_stream_submit() */
  * Waits while tamis_stream_depth() frames are under way; with TAMIS_STREAM_NOWAIT it returns AGAIN
  * instead. Finished frames do not count, whether or not their results were taken, so that a thread
  * that submits and takes by turns never waits for itself.
- * Errors: ARGUMENT (images that do not fit the plan, or share memory), AGAIN, MEMORY; then the
- * stream is as it was. */
+ * Errors: ARGUMENT (images that do not fit the plan, or share memory; unknown flags), AGAIN,
+ * MEMORY; then the stream is as it was. */
 TAMIS_API tamis_status tamis_stream_submit(tamis_stream *stream, const tamis_image *src,
                                            const tamis_image *dst, void *user, unsigned flags);
 

@@ -153,7 +153,9 @@ typedef struct tamis_video_write_options {
     int overwrite;      /* 1: replace an existing file */
     const char *codec;  /* an encoder or codec name: "h264", "hevc", "ffv1", "libsvtav1" ...; NULL =
                            one that the container takes and that holds the depth */
-    double quality;     /* the codec's constant quality (CRF), 0 = visually lossless */
+    double quality;     /* the codec's constant quality (CRF), 0 = by percent */
+    int percent;        /* quality as of pictures, 1 .. 100: 100 = the best of the codec's scale,
+                           92 = visually lossless, 1 = the worst; 0 = 92 */
     const char *preset; /* the codec's speed preset; NULL = its default */
     const char *pixels; /* "yuv420p10" ...; NULL = as the frames are; others are converted */
     int lossless;       /* 1: mathematically lossless, or refused */

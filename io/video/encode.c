@@ -51,25 +51,40 @@ static tamis_status check_pixels(request *q)
     return TAMIS_OK;
 }
 
+/* Wishes that contradict each other, whatever the codec. */
+static tamis_status check_wishes(const request *q)
+{
+    const tamis_video_write_options *o = q->options;
+    if ((o->quality > 0) + (o->percent != 0) + (o->lossless != 0) > 1)
+        return tamis_ctx_fail(q->writer->ctx, TAMIS_ERR_ARGUMENT,
+                              "%s: quality = %g, percent = %d, lossless = %d: only one can be had",
+                              q->writer->name, o->quality, o->percent, o->lossless);
+    if (o->percent < 0 || o->percent > 100)
+        return tamis_ctx_fail(q->writer->ctx, TAMIS_ERR_ARGUMENT,
+                              "%s: percent = %d is outside 1 .. 100", q->writer->name, o->percent);
+    return TAMIS_OK;
+}
+
 static tamis_status check_quality(const request *q, const AVCodec *codec)
 {
     tamis_av_encoder known = tamis_priv_av_encoder_find(codec);
-    double quality = q->options->quality;
-    if (q->options->lossless && !tamis_priv_av_encoder_lossless(codec))
+    const tamis_video_write_options *o = q->options;
+    int can_be_lossless = tamis_priv_av_encoder_lossless(codec);
+    double wish = o->percent ? o->percent : o->quality;
+    if (o->lossless && !can_be_lossless)
         return tamis_ctx_fail(
             q->writer->ctx, TAMIS_ERR_UNSUPPORTED,
             "%s: %s cannot be lossless; ffv1, libx264, libx265 and libvpx-vp9 can", q->writer->name,
             codec->name);
-    if (quality <= 0 || q->options->lossless)
-        return TAMIS_OK;
-    if (known.scale == TAMIS_AV_SCALE_NONE)
+    /* What always is lossless is as good as any percentage. */
+    if (known.scale == TAMIS_AV_SCALE_NONE && wish > 0 && !(o->percent && can_be_lossless))
         return tamis_ctx_fail(q->writer->ctx, TAMIS_ERR_ARGUMENT,
                               "%s: quality = %g, but %s has no scale of quality", q->writer->name,
-                              quality, codec->name);
-    if (quality > known.most)
+                              wish, codec->name);
+    if (known.scale != TAMIS_AV_SCALE_NONE && o->quality > known.worst)
         return tamis_ctx_fail(q->writer->ctx, TAMIS_ERR_ARGUMENT,
-                              "%s: quality = %g is outside 0 .. %g of %s", q->writer->name, quality,
-                              known.most, codec->name);
+                              "%s: quality = %g is outside 0 .. %g of %s", q->writer->name,
+                              o->quality, known.worst, codec->name);
     return TAMIS_OK;
 }
 
@@ -401,7 +416,9 @@ tamis_status tamis_priv_av_encode_open(tamis_video_writer *writer, tamis_av_enco
     request q = {writer, e, container, options};
     tamis_priv_av_note_open(&e->note);
     e->last = AV_NOPTS_VALUE;
-    tamis_status status = check_pixels(&q);
+    tamis_status status = check_wishes(&q);
+    if (status == TAMIS_OK)
+        status = check_pixels(&q);
     if (status == TAMIS_OK)
         status = options->codec ? open_named(&q) : open_best(&q);
     if (status == TAMIS_OK)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "encoders.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "pixels.h"
@@ -8,26 +9,27 @@
 /* Qualities at which a still of the result beside the source shows no difference; each scale is its
  * codec's own. */
 static const tamis_av_encoder encoders[] = {
-    {"libx264", TAMIS_AV_SCALE_CRF, 14, 51, NULL, "qp=0"},
-    {"libx264rgb", TAMIS_AV_SCALE_CRF, 14, 51, NULL, "qp=0"},
-    {"libx265", TAMIS_AV_SCALE_CRF, 15, 51, NULL, ""},
-    {"libvpx-vp9", TAMIS_AV_SCALE_CRF, 16, 63, "b=0:row-mt=1:cpu-used=2", "lossless=1"},
-    {"libvpx", TAMIS_AV_SCALE_CRF, 4, 63, "b=200000000", NULL},
-    {"libaom-av1", TAMIS_AV_SCALE_CRF, 14, 63, "b=0:row-mt=1:cpu-used=6", "aom-params=lossless=1"},
-    {"libsvtav1", TAMIS_AV_SCALE_CRF, 14, 63, NULL, NULL},
-    {"h264_nvenc", TAMIS_AV_SCALE_CQ, 15, 51, "b=0", "tune=lossless"},
-    {"hevc_nvenc", TAMIS_AV_SCALE_CQ, 16, 51, "b=0", "tune=lossless"},
-    {"av1_nvenc", TAMIS_AV_SCALE_CQ, 18, 51, "b=0", NULL},
-    {"ffv1", TAMIS_AV_SCALE_NONE, 0, 0, "level=3:slicecrc=1:g=1", ""},
-    {"ffvhuff", TAMIS_AV_SCALE_NONE, 0, 0, NULL, ""},
-    {"huffyuv", TAMIS_AV_SCALE_NONE, 0, 0, NULL, ""},
-    {"utvideo", TAMIS_AV_SCALE_NONE, 0, 0, NULL, ""},
-    {"qtrle", TAMIS_AV_SCALE_NONE, 0, 0, NULL, ""},
-    {"png", TAMIS_AV_SCALE_NONE, 0, 0, NULL, ""},
-    {"rawvideo", TAMIS_AV_SCALE_NONE, 0, 0, NULL, ""},
-    {"prores_ks", TAMIS_AV_SCALE_NONE, 0, 0, NULL, NULL},
-    {"prores", TAMIS_AV_SCALE_NONE, 0, 0, NULL, NULL},
-    {"dnxhd", TAMIS_AV_SCALE_NONE, 0, 0, NULL, NULL},
+    {"libx264", TAMIS_AV_SCALE_CRF, 0, 14, 51, NULL, "qp=0"},
+    {"libx264rgb", TAMIS_AV_SCALE_CRF, 0, 14, 51, NULL, "qp=0"},
+    {"libx265", TAMIS_AV_SCALE_CRF, 0, 15, 51, NULL, ""},
+    {"libvpx-vp9", TAMIS_AV_SCALE_CRF, 0, 16, 63, "b=0:row-mt=1:cpu-used=2", "lossless=1"},
+    {"libvpx", TAMIS_AV_SCALE_CRF, 4, 4, 63, "b=200000000", NULL},
+    {"libaom-av1", TAMIS_AV_SCALE_CRF, 0, 14, 63, "b=0:row-mt=1:cpu-used=6",
+     "aom-params=lossless=1"},
+    {"libsvtav1", TAMIS_AV_SCALE_CRF, 1, 14, 63, NULL, NULL},
+    {"h264_nvenc", TAMIS_AV_SCALE_CQ, 1, 15, 51, "b=0", "tune=lossless"},
+    {"hevc_nvenc", TAMIS_AV_SCALE_CQ, 1, 16, 51, "b=0", "tune=lossless"},
+    {"av1_nvenc", TAMIS_AV_SCALE_CQ, 1, 18, 51, "b=0", NULL},
+    {"ffv1", TAMIS_AV_SCALE_NONE, 0, 0, 0, "level=3:slicecrc=1:g=1", ""},
+    {"ffvhuff", TAMIS_AV_SCALE_NONE, 0, 0, 0, NULL, ""},
+    {"huffyuv", TAMIS_AV_SCALE_NONE, 0, 0, 0, NULL, ""},
+    {"utvideo", TAMIS_AV_SCALE_NONE, 0, 0, 0, NULL, ""},
+    {"qtrle", TAMIS_AV_SCALE_NONE, 0, 0, 0, NULL, ""},
+    {"png", TAMIS_AV_SCALE_NONE, 0, 0, 0, NULL, ""},
+    {"rawvideo", TAMIS_AV_SCALE_NONE, 0, 0, 0, NULL, ""},
+    {"prores_ks", TAMIS_AV_SCALE_NONE, 0, 0, 0, NULL, NULL},
+    {"prores", TAMIS_AV_SCALE_NONE, 0, 0, 0, NULL, NULL},
+    {"dnxhd", TAMIS_AV_SCALE_NONE, 0, 0, 0, NULL, NULL},
 };
 
 tamis_av_encoder tamis_priv_av_encoder_find(const AVCodec *codec)
@@ -35,7 +37,21 @@ tamis_av_encoder tamis_priv_av_encoder_find(const AVCodec *codec)
     for (size_t i = 0; i < sizeof encoders / sizeof *encoders; i++)
         if (strcmp(encoders[i].name, codec->name) == 0)
             return encoders[i];
-    return (tamis_av_encoder){codec->name, TAMIS_AV_SCALE_QSCALE, 2, 31, NULL, NULL};
+    return (tamis_av_encoder){codec->name, TAMIS_AV_SCALE_QSCALE, 1, 2, 31, NULL, NULL};
+}
+
+/* Percents as of pictures, where 92 shows no loss either, in two straight pieces. */
+double tamis_priv_av_encoder_quality(const tamis_av_encoder *encoder,
+                                     const tamis_video_write_options *options)
+{
+    const double clean = 92, all = 100, least = 1;
+    double percent = options->percent;
+    if (percent <= 0)
+        return options->quality > 0 ? options->quality : encoder->clean;
+    double share =
+        percent > clean ? (percent - clean) / (all - clean) : (clean - percent) / (clean - least);
+    return rint(encoder->clean +
+                share * ((percent > clean ? encoder->best : encoder->worst) - encoder->clean));
 }
 
 int tamis_priv_av_encoder_lossless(const AVCodec *codec)

@@ -18,14 +18,17 @@ typedef enum tamis_av_scale {
 typedef struct tamis_av_encoder {
     const char *name;
     tamis_av_scale scale;
-    double quality; /* visually lossless */
-    double most;    /* the worst that the scale knows */
+    /* On its scale: the best, what no loss is to be seen at, the worst. */
+    double best, clean, worst;
     /* Options, "name=value:name=value"; NULL = none. */
     const char *always, *lossless;
 } tamis_av_encoder;
 
 /* What is known about an encoder; a row of guesses for those that are not in the table. */
 tamis_av_encoder tamis_priv_av_encoder_find(const AVCodec *codec);
+/* The value on its scale that the options mean. */
+double tamis_priv_av_encoder_quality(const tamis_av_encoder *encoder,
+                                     const tamis_video_write_options *options);
 /* Whether it can be lossless: by an option, or because it always is. */
 int tamis_priv_av_encoder_lossless(const AVCodec *codec);
 

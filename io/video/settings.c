@@ -216,7 +216,7 @@ static void add_quality(tamis_av_encode *e, const tamis_av_encoder *known,
 {
     char value[32];
     AVCodecContext *c = e->codec;
-    e->quality = options->quality > 0 ? options->quality : known->quality;
+    e->quality = tamis_priv_av_encoder_quality(known, options);
     snprintf(value, sizeof value, "%g", e->quality);
     if (known->scale == TAMIS_AV_SCALE_CRF)
         av_dict_set(out, "crf", value, 0);

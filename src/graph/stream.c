@@ -273,6 +273,9 @@ tamis_status tamis_stream_submit(tamis_stream *stream, const tamis_image *src,
     TAMIS_REQUIRE(NULL, stream);
     TAMIS_REQUIRE(stream->ctx, src);
     TAMIS_REQUIRE(stream->ctx, dst);
+    if (flags & ~(unsigned)TAMIS_STREAM_NOWAIT)
+        return tamis_priv_fail(stream->ctx, TAMIS_ERR_ARGUMENT, "stream: flags = %#x, unknown",
+                               flags);
     tamis_plan_size(stream->plan, &all.w, &all.h);
     tamis_run_options options = {.guide = stream->has_guide ? &stream->guide : NULL};
     TAMIS_TRY(tamis_priv_run_check(stream->plan, src, all, dst, &options));

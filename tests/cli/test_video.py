@@ -335,6 +335,18 @@ class Files(VideoCase):
         self.assertEqual(self.read("out.y4m"), b"old")
         self.assertEqual([n for n in self.names() if n.startswith(".")], [])
 
+    def test_qualities(self):
+        """One for pictures and videos, one on the codec's own scale, of which 0 is a value."""
+        if "libavcodec" not in self.tamis("doctor").text:
+            self.skipTest("no video module")
+        self.clip("in.y4m", w=64, h=48)
+        run = "run", "", "in.y4m", "-o", "out.mkv", "--overwrite", "--codec", "mpeg4", "-v"
+        for options, said in (((), " q 2"), (("--crf", "0"), " q 1"), (("--crf", "7"), " q 7"),
+                              (("--quality", "100"), " q 1"), (("--quality", "1"), " q 31")):
+            self.assertIn(said + "\n", self.tamis(*run, *options).err)
+        for options in ("--crf", "7", "--quality", "80"), ("--crf", "0", "--lossless"):
+            self.tamis(*run[:-2], "ffv1", *options, code=2)
+
     def test_info(self):
         self.clip("in.y4m", KINDS[7], extra=" XCOLORRANGE=LIMITED")
         self.assertIn("yuv 4:2:0 10-bit limited, 3 frames", self.tamis("info", "in.y4m").text)

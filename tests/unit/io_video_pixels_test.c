@@ -205,6 +205,12 @@ static void test_options_are_checked(void **state)
         {{.codec = "nonesuch"}, "x.mkv", "codec = nonesuch"},
         {{.codec = "aac"}, "x.mkv", "codec = aac"},
         {{.codec = "ffv1", .quality = 9}, "x.mkv", "quality = 9"},
+        {{.codec = "prores_ks", .percent = 50}, "x.mov", "quality = 50"},
+        {{.codec = "libx265", .percent = 101}, "x.mkv", "percent = 101"},
+        {{.codec = "libx265", .percent = -1}, "x.mkv", "percent = -1"},
+        {{.codec = "libx265", .percent = 50, .quality = 20}, "x.mkv", "only one"},
+        {{.codec = "libx265", .quality = 20, .lossless = 1}, "x.mkv", "only one"},
+        {{.codec = "libx265", .quality = 52}, "x.mkv", "outside 0 .. 51"},
         {{.codec = "ffv1", .preset = "fast"}, "x.mkv", "preset = fast"},
         {{.codec = "ffv1", .pixels = "nonesuch"}, "x.mkv", "pixels = nonesuch"},
         {{.codec = "ffv1"}, "x.webm", "webm does not hold ffv1"},
@@ -220,6 +226,38 @@ static void test_options_are_checked(void **state)
                              TAMIS_OK);
         assert_null(writer);
         assert_message_has(rows[i].message);
+    }
+}
+
+/* Percents are those of pictures: 92 is what is written without a wish, 100 the codec's best. */
+static void test_quality_in_percent(void **state)
+{
+    static const struct {
+        const char *codec, *detail;
+        int percent;
+    } rows[] = {
+        {"libx264", " crf 14", 0}, {"libx264", " crf 14", 92}, {"libx264", " crf 0", 100},
+        {"libx264", " crf 7", 96}, {"libx264", " crf 51", 1},  {"libx265", " crf 32", 50},
+        {"mpeg4", " q 2", 92},     {"mpeg4", " q 1", 100},     {"mpeg4", " q 31", 1},
+        {"ffv1", " lossless", 50},
+    };
+    tamis_video_format format = {.w = 96,
+                                 .h = 64,
+                                 .model = TAMIS_VIDEO_YUV,
+                                 .bits = 8,
+                                 .sub_x = 1,
+                                 .sub_y = 1,
+                                 .siting = TAMIS_VIDEO_SITING_LEFT};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tamis_video_write_options options = {.codec = rows[i].codec, .percent = rows[i].percent};
+        tamis_video_writer *writer;
+        assert_int_equal(tamis_video_writer_open(io_ctx, io_path("percent.mkv"), &format, NULL,
+                                                 &options, &writer),
+                         TAMIS_OK);
+        const char *detail = tamis_video_writer_detail(writer);
+        assert_string_equal(detail + strlen(detail) - strlen(rows[i].detail), rows[i].detail);
+        tamis_video_writer_close(&writer);
     }
 }
 
@@ -258,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_depth_and_color),
         cmocka_unit_test(test_shapes_of_decoders),
         cmocka_unit_test(test_options_are_checked),
+        cmocka_unit_test(test_quality_in_percent),
         cmocka_unit_test(test_matrix_to_rgb),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);

@@ -255,6 +255,7 @@ static void test_full(void **state)
     assert_int_equal(submit(&s, 0, 0), TAMIS_OK);
     assert_int_equal(submit(&s, 1, TAMIS_STREAM_NOWAIT), TAMIS_OK);
     assert_int_equal(submit(&s, 2, TAMIS_STREAM_NOWAIT), TAMIS_ERR_AGAIN);
+    assert_int_equal(submit(&s, 2, TAMIS_STREAM_NOWAIT << 1), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_stream_poll(s.stream, &r), TAMIS_ERR_AGAIN);
     assert_int_equal(tamis_stream_wait(s.stream, 20, &r), TAMIS_ERR_AGAIN);
     pthread_mutex_unlock(&s.plan->turn);
