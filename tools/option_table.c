@@ -103,11 +103,9 @@ const tool_option tool_option_table[] = {
     OPTION(codec, .kind = TOOL_TEXT, .arg = "NAME", .groups = VIDEO,
            .doc = "video: codec or encoder, such as h264, hevc, av1, ffv1; default: what the "
                   "container takes and holds the depth"),
-    OPTION(
-        crf, .kind = TOOL_NUMBER, .min = 0, .max = 100, .arg = "N", .groups = VIDEO,
-        .doc =
-            "video: the codec's own constant quality, instead of --quality; less is better, and 0 "
-            "the best it has"),
+    OPTION(crf, .kind = TOOL_NUMBER, .min = 0, .max = 100, .arg = "N", .groups = VIDEO,
+           .doc = "video: quality on the codec's own scale, instead of --quality; less is better, "
+                  "0 the best it has"),
     OPTION(preset, .kind = TOOL_TEXT, .arg = "NAME", .groups = VIDEO,
            .doc = "video: the encoder's preset for speed, such as fast or slow"),
     OPTION(pix_fmt, .kind = TOOL_TEXT, .arg = "NAME", .groups = VIDEO,
