@@ -7,6 +7,7 @@
 #include "cpu/picture.h"
 #include "cpu/sample.h"
 #include "nlmeans_kernel.h"
+#include "nlmeans_motion.h"
 
 /* The reference: plain loops in double precision. A picture is seen as planes of samples; the
  * pixel at x of plane p has its sample at x * step. */
@@ -125,8 +126,8 @@ static void copy_tile(const tamis_tile *t, size_t sample_size)
 #define ROWS(type, suffix)                                                                         \
     static void means_##suffix##_c(const tamis_tile *tile, const void *coef, void *scratch)        \
     {                                                                                              \
-        (void)scratch;                                                                             \
-        filter_tile(tile, coef, type);                                                             \
+        tamis_tile moved;                                                                          \
+        filter_tile(nlmeans_follow(tile, coef, type, &scratch, &moved), coef, type);               \
     }                                                                                              \
     static void copy_##suffix##_c(const tamis_tile *tile, const void *coef, void *scratch)         \
     {                                                                                              \
@@ -162,6 +163,7 @@ static const char *const color_names[] = {"joint", "luma", "separate", NULL};
 
 #define MAX_PATCH  63
 #define MAX_SEARCH 99
+#define MAX_MOTION 128
 /* The smallest strength but 0: its square and the differences of floats fit together in a float. */
 #define MIN_H 1e-9
 /* Of sigma to h: d2 - 2 sigma^2 is a difference of rounded numbers. */
@@ -187,6 +189,10 @@ static const tamis_param params[] = {
     TAMIS_PARAM(nlmeans, frames, .def = 0, .min = 0, .max = TAMIS_MAX_FRAMES, .unit = "frames",
                 .doc = "frames before and after the current one in which like patches are sought "
                        "too: pages of the file"),
+    TAMIS_PARAM(nlmeans, motion, .def = 0, .min = 0, .max = MAX_MOTION, .unit = "px",
+                .doc =
+                    "how far things may move from the current frame to each of the others, whose "
+                    "blocks are then sought and put back; 0 = frames are taken as they are"),
     TAMIS_PARAM_BORDER(nlmeans),
     TAMIS_PARAM_ALPHA(nlmeans),
 };
@@ -336,14 +342,39 @@ static size_t scratch(const void *coef, int w, int h, int step)
 {
     const nlmeans_coef *k = coef;
     size_t most = 0;
-    (void)step; /* samples of a pixel take turns */
     for (int lanes = 4; lanes <= 16; lanes *= 2) {
         size_t floats = floats_scratch(k, w, h, lanes);
         size_t levels = k->levels.tables ? levels_scratch(k, w, h, 2 * lanes) : 0;
         most = most > floats ? most : floats;
         most = most > levels ? most : levels;
     }
-    return most;
+    return motion_scratch(k, w, h, step) + most; /* samples of a pixel take turns in the latter */
+}
+
+/* One h is to be NLMEANS_NOISE levels of what is compared, unless the type's range has more then.
+ */
+static tamis_status plan_motion(tamis_node *node, const nlmeans *n, nlmeans_coef *k)
+{
+    int is_signed = node->work == TAMIS_S16 || node->work == TAMIS_F32;
+    double scale = NLMEANS_NOISE * sqrt(k->range);
+    k->motion = k->frames ? (n->motion + 7) / 8 : 0;
+    if (!k->motion)
+        return TAMIS_OK;
+    if (node->border == TAMIS_BORDER_WRAP)
+        return tamis_priv_fail(node->ctx, TAMIS_ERR_ARGUMENT,
+                               "nlmeans: motion cannot be had with border=wrap");
+    if (node->work == TAMIS_U16)
+        scale = fmin(scale, NLMEANS_MOST / 65535.0);
+    if (node->work == TAMIS_S16)
+        scale = fmin(scale, NLMEANS_MOST / 65536.0);
+    k->level_scale = (float)fmin(scale, 1e30);
+    k->level_zero = is_signed ? (NLMEANS_MOST + 1) / 2 : 0;
+    int beyond = nlmeans_reach(k) + NLMEANS_BLOCK;
+    node->halo.left += beyond;
+    node->halo.right += beyond;
+    node->halo.top += beyond;
+    node->halo.bottom += beyond;
+    return TAMIS_OK;
 }
 
 static tamis_status plan(tamis_node *node)
@@ -370,11 +401,15 @@ static tamis_status plan(tamis_node *node)
     k->log2_range = (float)(k->range / (log(2) * summed));
     k->log2_floor = (float)(k->floor * k->range / log(2));
     node->halo = (tamis_halo){k->sx + k->px, k->sx + k->px, k->sy + k->py, k->sy + k->py};
-    if (!copy)
+    if (!copy) {
         TAMIS_TRY(plan_levels(node, k));
+        TAMIS_TRY(plan_motion(node, n, k));
+    }
     /* Long runs have little beside them; rows are to stay in cache. */
     node->tile_w = 538 - 2 * (k->sx + k->px);
     node->tile_h = k->colors > 1 ? 48 : 96;
+    if (k->motion) /* what is around a tile costs more than itself */
+        node->tile_h = 192;
     if (k->levels.tables) {
         node->tile_w = (k->colors > 1 ? 17 : 14) * 32 - 2 * (k->sx + k->px);
         node->tile_h = k->colors > 1 ? 48 : 64;

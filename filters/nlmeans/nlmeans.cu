@@ -6,6 +6,7 @@
  * order that follows from the place in the image alone. */
 #include "nlmeans_bytes.cuh"
 #include "nlmeans_left.cuh"
+#include "nlmeans_motion.cuh"
 #include "nlmeans_products.cuh"
 #include "nlmeans_strips.cuh"
 
@@ -154,6 +155,11 @@ static tamis_status launch_group(const tamis_gpu_work *w, struct args *a, tamis_
     return launch_left(w, a, fault);
 }
 
+static size_t sample_bytes(tamis_type type)
+{
+    return type == TAMIS_U8 ? 1 : type == TAMIS_F32 ? 4 : 2;
+}
+
 /* Plane p of a picture whose pixels have the given step; skip bytes into a pixel. */
 static void take_plane(struct picture *to, int i, const tamis_gpu_planes *planes, int p,
                        size_t skip)
@@ -167,7 +173,7 @@ static struct args make_args(const tamis_gpu_work *w, const struct nlmeans_coef 
                              int first, int count, int c)
 {
     struct args a = {};
-    size_t size = type == TAMIS_U8 ? 1 : type == TAMIS_F32 ? 4 : 2, skip = (size_t)c * size;
+    size_t skip = (size_t)c * sample_bytes(type);
     a.type = type;
     a.planes = count;
     a.luma = first == 0 && k->luma;
@@ -203,6 +209,16 @@ static struct args make_args(const tamis_gpu_work *w, const struct nlmeans_coef 
     return a;
 }
 
+static size_t scratch(const tamis_node *node, const void *, int32_t w, int32_t h)
+{
+    const struct nlmeans_coef *k = (const struct nlmeans_coef *)node->coef;
+    /* As many blocks as a part of that size may touch. */
+    tamis_rect part = {NLMEANS_BLOCK - 1 + k->sx + k->px, NLMEANS_BLOCK - 1 + k->sy + k->py, w, h};
+    if (!k->motion)
+        return 0;
+    return hunt_of(k, part, 2 * k->frames + 1, k->colors, sample_bytes(node->work), NULL).bytes;
+}
+
 static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, const void *,
                            tamis_gpu_fault *fault)
 {
@@ -212,7 +228,11 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
     for (int first = 0; first < w->planes && status == TAMIS_OK; first += count, count = 1)
         for (int c = 0; c < w->step && status == TAMIS_OK; c++) {
             struct args a = make_args(w, k, node->work, first, count, c);
-            status = launch_group(w, &a, fault);
+            /* Without others the frame is looked at where it lies. */
+            if (k->motion && a.frames > 1)
+                status = follow(w, k, sample_bytes(node->work), &a, fault);
+            if (status == TAMIS_OK)
+                status = launch_group(w, &a, fault);
         }
     return status;
 }
@@ -250,10 +270,10 @@ static tamis_status launch_copy(const tamis_gpu_work *w, const tamis_node *, con
 } // namespace
 
 TAMIS_CUDA_KERNELS(nlmeans) = {
-    {"means", TAMIS_U8, 1, NULL, NULL, launch},
-    {"means", TAMIS_U16, 1, NULL, NULL, launch},
-    {"means", TAMIS_S16, 1, NULL, NULL, launch},
-    {"means", TAMIS_F32, 1e-5, NULL, NULL, launch},
+    {"means", TAMIS_U8, 1, NULL, scratch, launch},
+    {"means", TAMIS_U16, 1, NULL, scratch, launch},
+    {"means", TAMIS_S16, 1, NULL, scratch, launch},
+    {"means", TAMIS_F32, 1e-5, NULL, scratch, launch},
     {"copy", TAMIS_U8, 0, NULL, NULL, launch_copy<uint8_t>},
     {"copy", TAMIS_U16, 0, NULL, NULL, launch_copy<uint16_t>},
     {"copy", TAMIS_S16, 0, NULL, NULL, launch_copy<int16_t>},

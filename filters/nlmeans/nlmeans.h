@@ -48,6 +48,17 @@
  * much from. Frames come from tamis_run_options.frames, in the command from the pages of the file;
  * where the sequence ends there are fewer.
  *
+ * motion = r, with frames, follows what moves by up to r pixels across and down from the current
+ * frame to each other one: there each block of 16x16 pixels is sought together with what surrounds
+ * it, and the frame counts as if its blocks had been put back to where they are in the current one;
+ * search window and patches are as before, and a search of 5 or 7 is wide enough then. A block goes
+ * where the sum of absolute differences is least, on pictures smoothed by 1 2 1 both ways: first of
+ * half the size, twice over, in steps of two pixels, then from size to size around what was found
+ * (hierarchical block matching: M. Bierling, "Displacement estimation by hierarchical
+ * blockmatching", SPIE 1001, 1988). Of places as good as each other no motion comes first. r is
+ * rounded up to a multiple of 8. Whole numbers are compared, 16 of which are one h, so that all
+ * devices move the same blocks. Not to be had with border=wrap.
+ *
  * Beyond its edges the picture continues as border says, for patches and search window alike: a
  * flat picture stays exactly as it is up to its last pixel. All sample types are filtered at their
  * full precision.
@@ -60,7 +71,8 @@
  * Integer results are within one level of the definition in exact arithmetic, and almost always
  * its nearest level; float results within 1e-5 of it, relative to max(1, |result|).
  *
- * Cost grows with the area of the search window and, times two, with frames. Bad at: pixels that
+ * Cost grows with the area of the search window and, times two, with frames; seeking blocks costs
+ * about as much as a search of 3 more. Bad at: pixels that
  * have no like in the search window (they keep their noise), single wild pixels (use median), noise
  * coarser than the patch. */
 #ifndef TAMIS_NLMEANS_H
@@ -86,6 +98,7 @@ struct tamis_nlmeans {
     tamis_value sigma; /* levels, or per cent of the range; at most 8 h */
     unsigned color;    /* tamis_nlmeans_color */
     int frames;        /* before and after the current one that are searched too */
+    int motion;        /* px that things may move from the current frame to each other one */
     tamis_border border;
     tamis_value border_value;
     tamis_alpha_mode alpha;

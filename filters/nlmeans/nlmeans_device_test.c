@@ -36,6 +36,15 @@ int main(void)
         {"nlmeans=h=20:patch=7:search=21", TAMIS_U8, 2, 35, 9, 1},
         {"nlmeans=h=20:patch=3:search=11:border=wrap", TAMIS_U8, 2, 35, 19, 1},
         {"nlmeans=h=20:patch=7:search=5:frames=1", TAMIS_U16, 2, 133, 20, 257},
+        {"nlmeans=h=20:patch=9:search=5:frames=1:motion=32", TAMIS_U8, 1, 141, 37, 1},
+        {"nlmeans=h=20:patch=5:search=7x3:frames=1:motion=9", TAMIS_U8, 2, 50, 35, 1},
+        {"nlmeans=h=20:patch=5:search=3:frames=1:motion=8:color=separate", TAMIS_U8, 3, 37, 21, 1},
+        {"nlmeans=h=20:patch=5:search=5:frames=1:motion=17:color=luma", TAMIS_U8, 3, 37, 21, 1},
+        {"nlmeans=h=8%:patch=9:search=5:frames=1:motion=8", TAMIS_U16, 1, 67, 20, 1},
+        {"nlmeans=h=8%:patch=3:search=5:frames=1:motion=8:border=constant", TAMIS_S16, 1, 40, 20,
+         1},
+        {"nlmeans=h=8%:patch=3:search=5:frames=1:motion=8:border=valid", TAMIS_F32, 1, 141, 130,
+         1e-5},
     };
     return test_device_rows(rows, sizeof rows / sizeof rows[0]);
 }

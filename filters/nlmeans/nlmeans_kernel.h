@@ -36,6 +36,10 @@ typedef struct nlmeans_coef {
     int sx, sy; /* radii of the search window */
     int px, py; /* radii of the patch */
     int frames; /* before and after that are searched as well */
+    int motion; /* how far blocks may have moved between frames, in units of 8 pixels; 0: not sought
+                 */
+    /* Samples as what is compared then: whole numbers, 0 .. NLMEANS_MOST. */
+    float level_scale, level_zero;
     int colors; /* the planes that share a weight; each further one is filtered alone */
     int luma;   /* of these, planes 0 .. 2 are red, green, blue, and d2 is that of their luma */
 
@@ -46,6 +50,32 @@ typedef struct nlmeans_coef {
 
     nlmeans_levels levels;
 } nlmeans_coef;
+
+/* Blocks of frames are sought with what surrounds them in the current one, on a picture that is
+ * smoothed and halved twice: first in steps of 8 pixels of the picture, then from level to level
+ * around what was found. The window has twice a block's side on the picture itself and as many
+ * samples as a block has on the levels above. A block may lie 8 * motion + 7 pixels away at most.
+ */
+enum {
+    NLMEANS_BLOCK = 16,
+    NLMEANS_LEVELS = 3,
+    NLMEANS_MOST = 16383,
+    NLMEANS_NOISE = 16,   /* of these whole numbers are one h, where the range allows */
+    NLMEANS_UNLIKE = 1023 /* more than this no two samples differ */
+};
+
+/* Pixels to each side of a block that finding it depends on, smoothing aside; a multiple of 8: on
+ * the last level a window goes 24 pixels beyond its block. */
+static inline int nlmeans_reach(const nlmeans_coef *k)
+{
+    return 24 + 8 * k->motion + 8;
+}
+
+/* The multiple of a block's side at or before v. */
+static inline int nlmeans_block(int v)
+{
+    return v - ((v % NLMEANS_BLOCK) + NLMEANS_BLOCK) % NLMEANS_BLOCK;
+}
 
 static inline size_t nlmeans_source_rows(const nlmeans_coef *k, int h)
 {

@@ -2,6 +2,7 @@
 /* Vector rows of non-local means: what goes into the search of nlmeans_simd_f32.c and what comes
  * out of it, and when nlmeans_simd_u8.c does it instead. */
 #include "nlmeans_simd.h"
+#include "nlmeans_motion.h"
 
 enum { LANES = TV_FLOATS };
 
@@ -203,10 +204,12 @@ TAMIS_INLINE void filter_part(const nlmeans_coef *k, void *scratch, const part *
             store_row(&f, a, p, y);
 }
 
-TAMIS_INLINE void filter_tile(const tamis_tile *t, const nlmeans_coef *k, tamis_type type,
+TAMIS_INLINE void filter_tile(const tamis_tile *tile, const nlmeans_coef *k, tamis_type type,
                               void *scratch)
 {
     int count = k->colors, first = 0;
+    tamis_tile moved;
+    const tamis_tile *t = nlmeans_follow(tile, k, type, &scratch, &moved);
     if (type == TAMIS_U8 && k->levels.tables) {
         for (; first + count <= t->planes && (first == 0 || k->colors == 1); first += count)
             TAMIS_FN(nlmeans_levels)(t, k, scratch, first);

@@ -2,6 +2,8 @@
 /* The temporal form: by its formula on small pictures, and what it is for on larger ones. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <tamis/tamis.h>
 
@@ -41,6 +43,112 @@ static double at(const tamis_image *image, int x, int y)
                            (int)tamis_border_index(TAMIS_BORDER_REFLECT101, y, image->h), 0);
 }
 
+/* ---- motion, as tamis/nlmeans.h says it, each value anew */
+
+typedef struct vector {
+    int x, y;
+} vector;
+
+/* A frame's pixels as the whole numbers that are compared. */
+typedef struct compared {
+    const tamis_image *image;
+    float scale, zero;
+} compared;
+
+static int whole(const compared *c, int x, int y)
+{
+    float v = (float)at(c->image, x, y) * c->scale + c->zero;
+    return (int)fminf(fmaxf(v + 0.5f, 0), 16383);
+}
+
+static int along(const compared *c, int x, int y)
+{
+    return (whole(c, x - 1, y) + 2 * whole(c, x, y) + whole(c, x + 1, y) + 2) / 4;
+}
+
+static int level(const compared *c, int l, int x, int y)
+{
+    if (l == 0)
+        return (along(c, x, y - 1) + 2 * along(c, x, y) + along(c, x, y + 1) + 2) / 4;
+    return (level(c, l - 1, 2 * x, 2 * y) + level(c, l - 1, 2 * x + 1, 2 * y) +
+            level(c, l - 1, 2 * x, 2 * y + 1) + level(c, l - 1, 2 * x + 1, 2 * y + 1) + 2) /
+           4;
+}
+
+/* Of the window of side x side around the block whose first pixel is (x, y). */
+static long unlike(const compared *now, const compared *other, int l, int side, int x, int y,
+                   vector v)
+{
+    long sum = 0;
+    int x0 = (x + 8) / (1 << l) - side / 2, y0 = (y + 8) / (1 << l) - side / 2;
+    for (int j = y0; j < y0 + side; j++)
+        for (int i = x0; i < x0 + side; i++) {
+            int d = abs(level(now, l, i, j) - level(other, l, i + v.x, j + v.y));
+            sum += d < 1023 ? d : 1023;
+        }
+    return sum;
+}
+
+static vector best_of(const compared *now, const compared *other, int l, int x, int y, int first,
+                      vector center, int far, int step)
+{
+    int side = l ? 16 : 32;
+    vector best = {0, 0};
+    long least = first ? unlike(now, other, l, side, x, y, best) : -1;
+    if (!first) {
+        best = center;
+        least = unlike(now, other, l, side, x, y, best);
+    }
+    for (int dy = -far; dy <= far; dy += step)
+        for (int dx = -far; dx <= far; dx += step) {
+            vector v = {center.x + dx, center.y + dy};
+            long sum = unlike(now, other, l, side, x, y, v);
+            if (sum < least) {
+                least = sum;
+                best = v;
+            }
+        }
+    return best;
+}
+
+/* motion=8. */
+static vector block_vector(const compared *now, const compared *other, int x, int y)
+{
+    vector v = best_of(now, other, 2, x, y, 1, (vector){0, 0}, 2, 2);
+    v = best_of(now, other, 2, x, y, 0, v, 1, 1);
+    v = best_of(now, other, 1, x, y, 1, (vector){2 * v.x, 2 * v.y}, 1, 1);
+    return best_of(now, other, 0, x, y, 1, (vector){2 * v.x, 2 * v.y}, 1, 1);
+}
+
+/* ---- the formula */
+
+enum { W = 21, H = 18, MARGIN = 16, BLOCKS = 3 }; /* blocks from -MARGIN on */
+static vector vectors[FRAMES][BLOCKS][BLOCKS];
+
+/* Once for frames that are the same again. */
+static void find_vectors(const tamis_image *const *frames, double h, int motion)
+{
+    static int found;
+    tamis_type type = frames[NOW]->format.type;
+    if (found == (motion ? 1 + (int)type : 0))
+        return;
+    found = motion ? 1 + (int)type : 0;
+    float scale = (float)(16 / h), zero = type == TAMIS_F32 ? 8192 : 0;
+    compared now = {frames[NOW], scale, zero};
+    memset(vectors, 0, sizeof vectors);
+    for (int f = 0; f < FRAMES && motion; f++)
+        for (int j = 0; j < BLOCKS && f != NOW && frames[f]; j++)
+            for (int i = 0; i < BLOCKS; i++)
+                vectors[f][j][i] = block_vector(&now, &(compared){frames[f], scale, zero},
+                                                16 * i - MARGIN, 16 * j - MARGIN);
+}
+
+static double moved(const tamis_image *const *frames, int f, int x, int y)
+{
+    vector v = vectors[f][(y + MARGIN) / 16][(x + MARGIN) / 16];
+    return at(frames[f], x + v.x, y + v.y);
+}
+
 /* search=5, patch=3. */
 static double formula(const tamis_image *const *frames, int x, int y, double h)
 {
@@ -51,35 +159,37 @@ static double formula(const tamis_image *const *frames, int x, int y, double h)
                 double d2 = 0, w;
                 for (int j = -1; j <= 1; j++)
                     for (int i = -1; i <= 1; i++) {
-                        double d =
-                            at(frames[NOW], x + i, y + j) - at(frames[f], x + dx + i, y + dy + j);
+                        double d = at(frames[NOW], x + i, y + j) -
+                                   moved(frames, f, x + dx + i, y + dy + j);
                         d2 += d * d / 9;
                     }
                 w = exp(-d2 / (h * h));
-                sum += w * at(frames[f], x + dx, y + dy);
+                sum += w * moved(frames, f, x + dx, y + dy);
                 weights += w;
             }
     return sum / weights;
 }
 
-static void by_formula(tamis_ctx *ctx, tamis_type type, int first, int end)
+static void by_formula(tamis_ctx *ctx, tamis_type type, int first, int end, int motion)
 {
     test_picture picture[FRAMES], dst;
     const tamis_image *frames[FRAMES] = {NULL};
     double range = tamis_type_range(type), worst = 0;
     char chain[80];
 
-    snprintf(chain, sizeof chain, "nlmeans=h=20%%:search=5:patch=3:frames=%d", NOW);
+    snprintf(chain, sizeof chain, "nlmeans=h=20%%:search=5:patch=3:frames=%d:motion=%d", NOW,
+             motion);
     for (int f = 0; f < FRAMES; f++) {
-        test_picture_make(&picture[f], test_format(type, 1), 13, 9, TEST_ROWS_ODD);
+        test_picture_make(&picture[f], test_format(type, 1), W, H, TEST_ROWS_ODD);
         test_picture_fill(&picture[f].image, TEST_FILL_SMOOTH, 5 + (uint64_t)f);
         if (f >= first && f < end)
             frames[f] = &picture[f].image;
     }
-    test_picture_make(&dst, test_format(type, 1), 13, 9, TEST_ROWS_ODD);
+    test_picture_make(&dst, test_format(type, 1), W, H, TEST_ROWS_ODD);
     check(run(ctx, chain, frames, frames[NOW], &dst.image) == TAMIS_OK, chain, 0, 0);
-    for (int y = 0; y < 9; y++)
-        for (int x = 0; x < 13; x++)
+    find_vectors(frames, 0.2 * range, motion);
+    for (int y = 0; y < H; y++)
+        for (int x = 0; x < W; x++)
             worst = fmax(worst, fabs(formula(frames, x, y, 0.2 * range) -
                                      test_sample_get(&dst.image, x, y, 0)));
     check(worst <= (type == TAMIS_F32 ? 2e-5 : 0.51), tamis_type_name(type), worst, 0);
@@ -140,23 +250,80 @@ static void more_frames_less_noise(tamis_ctx *ctx)
     test_picture_free(&dst);
 }
 
+/* What pans by less than motion is found where it has gone, by all blocks that see no edge. */
+static void pans_are_followed(tamis_ctx *ctx, int pan_x, int pan_y)
+{
+    enum { SIDE = 176, EDGE = 72 };
+    test_picture frame[3], want, have;
+    const tamis_image *panned[3], *still[3];
+    test_rng rng = {4};
+    long differ = 0;
+    static double scene[SIDE / 4 + 20][SIDE / 4 + 20];
+
+    for (int y = 0; y < SIDE / 4 + 20; y++)
+        for (int x = 0; x < SIDE / 4 + 20; x++)
+            scene[y][x] = 255 * test_rng_unit(&rng);
+    test_picture_make(&want, test_format(TAMIS_U8, 1), SIDE, SIDE, TEST_ROWS_WIDE);
+    test_picture_make(&have, test_format(TAMIS_U8, 1), SIDE, SIDE, TEST_ROWS_WIDE);
+    for (int f = 0; f < 3; f++) {
+        test_picture_make(&frame[f], test_format(TAMIS_U8, 1), SIDE, SIDE, TEST_ROWS_WIDE);
+        panned[f] = &frame[f].image;
+        still[f] = &frame[1].image;
+        for (int y = 0; y < SIDE; y++)
+            for (int x = 0; x < SIDE; x++) {
+                int u = x + 40 + (f - 1) * pan_x, v = y + 40 + (f - 1) * pan_y;
+                double a = scene[v / 4][u / 4] * (4 - u % 4) + scene[v / 4][u / 4 + 1] * (u % 4);
+                double b =
+                    scene[v / 4 + 1][u / 4] * (4 - u % 4) + scene[v / 4 + 1][u / 4 + 1] * (u % 4);
+                test_sample_set(&frame[f].image, x, y, 0, (a * (4 - v % 4) + b * (v % 4)) / 16);
+            }
+    }
+    check(run(ctx, "nlmeans=h=9:search=5:patch=3:frames=1:motion=32", panned, panned[1],
+              &have.image) == TAMIS_OK,
+          "a pan", 0, 0);
+    check(run(ctx, "nlmeans=h=9:search=5:patch=3:frames=1", still, still[1], &want.image) ==
+              TAMIS_OK,
+          "a still picture", 0, 0);
+    for (int y = EDGE; y < SIDE - EDGE; y++)
+        for (int x = EDGE; x < SIDE - EDGE; x++)
+            differ +=
+                test_sample_get(&want.image, x, y, 0) != test_sample_get(&have.image, x, y, 0);
+    check(differ == 0, "pixels of a pan that are not those of a still picture", (double)differ, 0);
+    for (int f = 0; f < 3; f++)
+        test_picture_free(&frame[f]);
+    test_picture_free(&want);
+    test_picture_free(&have);
+}
+
 int main(void)
 {
     static const tamis_type types[] = {TAMIS_U8, TAMIS_U16, TAMIS_F32};
     static const char *const cpus[] = {"c", "base", "avx2", "avx512"};
 
+    tamis_ctx *contexts[4] = {NULL};
     for (int c = 0; c < 4; c++) {
         tamis_ctx_options options = {.threads = 2, .cpu = cpus[c]};
-        tamis_ctx *ctx = NULL;
-        if (tamis_ctx_create(&options, &ctx) != TAMIS_OK)
-            continue; /* this CPU lacks it */
+        if (tamis_ctx_create(&options, &contexts[c]) != TAMIS_OK)
+            printf("%s: not here\n", cpus[c]);
+    }
+    for (int t = 0; t < 3; t++)
+        for (int c = 0; c < 4; c++)
+            if (contexts[c])
+                by_formula(contexts[c], types[t], 1, NOW + 2, 8);
+    for (int c = 0; c < 4; c++) {
+        tamis_ctx *ctx = contexts[c];
+        if (!ctx)
+            continue;
         for (int t = 0; t < 3; t++) {
-            by_formula(ctx, types[t], 0, FRAMES);
-            by_formula(ctx, types[t], NOW, FRAMES);
-            by_formula(ctx, types[t], 1, NOW + 1);
+            by_formula(ctx, types[t], 0, FRAMES, 0);
+            by_formula(ctx, types[t], NOW, FRAMES, 0);
+            by_formula(ctx, types[t], 1, NOW + 1, 0);
         }
         more_frames_less_noise(ctx);
-        tamis_ctx_free(&ctx);
+        pans_are_followed(ctx, 7, -5);
+        pans_are_followed(ctx, -31, 18);
+        pans_are_followed(ctx, 32, 32);
+        tamis_ctx_free(&contexts[c]);
     }
     printf("%ld passed, %ld failed, 0 skipped\n", passed, failed);
     return failed ? 1 : 0;

@@ -5,11 +5,11 @@
 #include "support/device.h"
 #include "support/picture.h"
 
-/* The picture is its own frame before; there is none after it. */
-static tamis_status run(tamis_ctx *ctx, const char *chain, const tamis_image *src,
-                        const tamis_image *dst)
+/* There is a frame before, and none after. */
+static tamis_status run(tamis_ctx *ctx, const char *chain, const tamis_image *before,
+                        const tamis_image *src, const tamis_image *dst)
 {
-    const tamis_image *frames[3] = {src, src, NULL};
+    const tamis_image *frames[3] = {before, src, NULL};
     tamis_graph *graph = NULL;
     tamis_plan *plan = NULL;
     tamis_run_options options = {.frames = frames};
@@ -24,15 +24,15 @@ static tamis_status run(tamis_ctx *ctx, const char *chain, const tamis_image *sr
     return status;
 }
 
-/* Noise on edges, and a flat corner. */
-static void fill(const tamis_image *image, const test_device_row *row)
+/* Noise on edges, and a flat corner; the edges have moved to column x0. */
+static void fill(const tamis_image *image, const test_device_row *row, int x0)
 {
-    test_rng rng = {7};
+    test_rng rng = {7 + (uint64_t)x0};
     double scale = tamis_type_range(row->type) / 255;
     for (int y = 0; y < row->h; y++)
         for (int x = 0; x < row->w; x++)
             for (int c = 0; c < row->channels; c++) {
-                double v = 40 + (x / 9 + y / 7 + c) % 3 * 80 + 30 * test_rng_unit(&rng);
+                double v = 40 + ((x + x0) / 9 + y / 7 + c) % 3 * 80 + 30 * test_rng_unit(&rng);
                 v = x < 12 && y < 12 ? 255 : v;
                 v = row->stripes ? x % 2 * 255 : v;
                 test_sample_set(image, x, y, c, scale == 1 ? floor(v) : v * scale);
@@ -72,21 +72,24 @@ static int passes(tamis_ctx *ctx, tamis_ctx *device, const test_device_row *row)
 {
     tamis_format format = test_format(row->type, row->channels), result = format;
     int32_t w = row->w, h = row->h;
-    test_picture src, want, got;
+    test_picture before, src, want, got;
     double worst = -1;
 
     int is_planned = result_of(ctx, row, &result, &w, &h);
+    test_picture_make(&before, format, row->w, row->h, TEST_ROWS_ODD);
     test_picture_make(&src, format, row->w, row->h, TEST_ROWS_ODD);
     test_picture_make(&want, result, w, h, TEST_ROWS_ODD);
     test_picture_make(&got, result, w, h, TEST_ROWS_ODD);
-    fill(&src.image, row);
-    if (is_planned && run(ctx, row->chain, &src.image, &want.image) == TAMIS_OK &&
-        run(device, row->chain, &src.image, &got.image) == TAMIS_OK)
+    fill(&before.image, row, 6);
+    fill(&src.image, row, 0);
+    if (is_planned && run(ctx, row->chain, &before.image, &src.image, &want.image) == TAMIS_OK &&
+        run(device, row->chain, &before.image, &src.image, &got.image) == TAMIS_OK)
         worst = difference(&want.image, &got.image);
     int is = worst >= 0 && worst <= row->tolerance;
     if (!is)
         printf("FAIL %s, %s, %d channels, %dx%d: %g\n", row->chain, tamis_type_name(row->type),
                row->channels, row->w, row->h, worst);
+    test_picture_free(&before);
     test_picture_free(&src);
     test_picture_free(&want);
     test_picture_free(&got);
