@@ -734,6 +734,7 @@ def nlmeans(
     sigma: _Value = 0,
     color: Literal["joint", "luma", "separate"] = "joint",
     frames: int = 0,
+    motion: int = 0,
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
     border_value: _Value = 0,
     alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
@@ -762,6 +763,8 @@ def nlmeans(
         one weight for all channels, from all of them or from luma, or each channel alone
     frames : 0 .. 16 [frames], default 0
         frames before and after the current one in which like patches are sought too: pages of the file
+    motion : 0 .. 128 [px], default 0
+        how far things may move from the current frame to each of the others, whose blocks are then sought and put back; 0 = frames are taken as they are
     border : reflect101, reflect, replicate, wrap, constant, valid, default reflect101
         how the picture continues outside itself
     border_value : -1e+30 .. 1e+30, or '10%' of the type's range [levels], default 0
@@ -785,6 +788,7 @@ def nlmeans(
     sigma: _Value = 0,
     color: Literal["joint", "luma", "separate"] = "joint",
     frames: int = 0,
+    motion: int = 0,
     border: Literal["reflect101", "reflect", "replicate", "wrap", "constant", "valid"] = "reflect101",
     border_value: _Value = 0,
     alpha: Literal["premultiply", "straight", "ignore"] = "premultiply",
