@@ -30,6 +30,11 @@ typedef struct nlmeans_vector {
     int x, y;
 } nlmeans_vector;
 
+/* Rows of frames, as those of tamis_frames, of the planes of a tile. */
+typedef struct nlmeans_moved {
+    void *const *rows[2 * TAMIS_MAX_FRAMES + 1][TAMIS_MAX_CHANNELS];
+} nlmeans_moved;
+
 /* ---- memory */
 
 /* Blocks that so many pixels may touch. */
@@ -343,39 +348,59 @@ static inline void **take_rows(char **store, const tamis_tile *t, const nlmeans_
     return rows + my;
 }
 
+/* Rows for the planes of all frames that are there but the current one; how many frames. */
+static inline int take_frames(char **store, const tamis_tile *t, const nlmeans_coef *k,
+                              tamis_type type, nlmeans_moved *to)
+{
+    int count = 0;
+    memset(to, 0, sizeof *to);
+    for (int f = -k->frames; f <= k->frames; f++) {
+        if (f == 0 || !t->frames->rows[TAMIS_MAX_FRAMES + f][t->plane])
+            continue;
+        for (int p = 0; p < t->planes; p++)
+            to->rows[TAMIS_MAX_FRAMES + f][p] = take_rows(store, t, k, type);
+        count++;
+    }
+    return count;
+}
+
+/* All that share a weight with plane s->first. */
+static inline void move_planes(nlmeans_hunt *s, const nlmeans_moved *to)
+{
+    const tamis_tile *t = s->tile;
+    for (s->channel = 0; s->channel < t->step; s->channel++) {
+        for (int p = 0; p < s->count; p++)
+            fill_pyramid(s, t->src[s->first + p], &s->now[p]);
+        for (int f = 0; f <= 2 * TAMIS_MAX_FRAMES; f++)
+            if (to->rows[f][s->first])
+                move_frame(s, t->frames->rows[f] + t->plane + s->first, to->rows[f] + s->first);
+    }
+}
+
 /* The tile with frames that have been moved, in *moved, with memory from *scratch, which goes on
- * behind it; without motion the tile itself. */
+ * behind it; the tile itself where there is nothing to follow. */
 static inline const tamis_tile *nlmeans_follow(const tamis_tile *t, const nlmeans_coef *k,
                                                tamis_type type, void **scratch, tamis_tile *moved)
 {
     char *store = *scratch;
-    if (!k->motion)
+    nlmeans_moved to;
+    if (!k->motion || !take_frames(&store, t, k, type, &to))
         return t;
-    void *const *to[2 * TAMIS_MAX_FRAMES + 1][TAMIS_MAX_CHANNELS] = {{NULL}};
     tamis_frames *frames = motion_take(&store, sizeof *frames);
     nlmeans_hunt s = {.coef = k, .tile = t, .type = type, .region = motion_region(t, k)};
-    *frames = *t->frames;
-    *moved = *t;
-    moved->frames = frames;
-    for (int f = -k->frames; f <= k->frames; f++)
-        for (int p = 0; p < t->planes && f && t->frames->rows[TAMIS_MAX_FRAMES + f][t->plane]; p++)
-            to[TAMIS_MAX_FRAMES + f][p] = take_rows(&store, t, k, type);
     for (int p = 0; p < k->colors; p++) {
         s.now[p] = take_pyramid(&store, &s.region);
         s.other[p] = take_pyramid(&store, &s.region);
     }
     s.lines = motion_take(&store, (4 * (size_t)s.region.w + 2) * sizeof *s.lines);
     for (s.count = k->colors; s.first < t->planes; s.first += s.count, s.count = 1)
-        for (s.channel = 0; s.channel < t->step; s.channel++) {
-            for (int p = 0; p < s.count; p++)
-                fill_pyramid(&s, t->src[s.first + p], &s.now[p]);
-            for (int f = 0; f <= 2 * TAMIS_MAX_FRAMES; f++)
-                if (to[f][s.first])
-                    move_frame(&s, t->frames->rows[f] + t->plane + s.first, to[f] + s.first);
-        }
+        move_planes(&s, &to);
+    *frames = *t->frames;
     for (int f = 0; f <= 2 * TAMIS_MAX_FRAMES; f++)
-        for (int p = 0; p < t->planes && to[f][0]; p++)
-            frames->rows[f][t->plane + p] = (const void *const *)to[f][p];
+        for (int p = 0; p < t->planes && to.rows[f][0]; p++)
+            frames->rows[f][t->plane + p] = (const void *const *)to.rows[f][p];
+    *moved = *t;
+    moved->frames = frames;
     *scratch = store;
     return moved;
 }
