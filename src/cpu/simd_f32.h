@@ -145,13 +145,16 @@ TAMIS_INLINE tv_s32 tv_positive_s32(tv_s32 v)
 #endif
 }
 
-/* 2^(t / TV_EXP2_UNIT) for t <= 0. 0 for t = -infinity; what it is for NaN depends on the machine.
- */
+/* 2^(t / TV_EXP2_UNIT) for t <= 0. 0 for t = -infinity, and perhaps for all powers below 2^-64,
+ * which count for nothing beside 1; what it is for NaN depends on the machine. */
 TAMIS_INLINE tv_f32 tv_exp2_f32(tv_f32 t, int fine)
 {
 #if defined(TAMIS_AVX512)
     tv_f32 f = (tv_f32)_mm512_reduce_ps((__m512)t, _MM_FROUND_TO_NEG_INF);
-    return (tv_f32)_mm512_scalef_ps((__m512)tv_exp2_polynomial(f, fine), (__m512)t);
+    /* Subnormal powers, and products of others near them, cost a hundred times as much as numbers.
+     */
+    __mmask16 counts = _mm512_cmp_ps_mask((__m512)t, _mm512_set1_ps(-64), _CMP_GE_OQ);
+    return (tv_f32)_mm512_maskz_scalef_ps(counts, (__m512)tv_exp2_polynomial(f, fine), (__m512)t);
 #else
     /* As an integer t is the exponent and the mantissa of a float, but for the mantissa's being
      * linear: the polynomial bends it. What is too small for a float comes out below 0, also where
