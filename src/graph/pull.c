@@ -236,6 +236,12 @@ static int cut_columns(const tamis_step *s, const tamis_source *source, tamis_re
     return n;
 }
 
+/* Columns to do at once where w are left: the tiles of a chain may be wider than suits a step. */
+static int columns_at_once(const tamis_step *s, int w)
+{
+    return s->node.need || w < 2 * s->node.tile_w ? w : s->node.tile_w;
+}
+
 static void run_first_step(const tamis_pass *pass, const tamis_slot *slot, int frame,
                            tamis_rect part, const tamis_surface *dst)
 {
@@ -250,15 +256,17 @@ static void run_first_step(const tamis_pass *pass, const tamis_slot *slot, int f
     }
     const tamis_source *now = &inputs[s->node.frames].source;
     int parts = in_place && !s->node.need ? cut_columns(s, now, part, cuts) : 1;
-    for (int i = 0; i < parts; i++) {
-        tamis_rect one = {part.x + cuts[i], part.y, cuts[i + 1] - cuts[i], part.h};
-        tamis_box need = tamis_priv_step_need(s, one);
-        tamis_surface d = moved(s->node.out, dst, cuts[i], 0);
-        for (int f = 0; f <= 2 * s->node.frames; f++)
-            inputs[f].direct =
-                in_place && tamis_priv_fetch_is_inside(&s->fetch, &inputs[f].source, need);
-        run_rows(pass, s, slot, one, need, inputs, &d);
-    }
+    for (int i = 0; i < parts; i++)
+        for (int x = cuts[i], w; x < cuts[i + 1]; x += w) {
+            w = columns_at_once(s, cuts[i + 1] - x);
+            tamis_rect one = {part.x + x, part.y, w, part.h};
+            tamis_box need = tamis_priv_step_need(s, one);
+            tamis_surface d = moved(s->node.out, dst, x, 0);
+            for (int f = 0; f <= 2 * s->node.frames; f++)
+                inputs[f].direct =
+                    in_place && tamis_priv_fetch_is_inside(&s->fetch, &inputs[f].source, need);
+            run_rows(pass, s, slot, one, need, inputs, &d);
+        }
 }
 
 /* Where pixel (0, 0) of a plane would be whose pixel (x, y) is the image's first: nowhere in memory
