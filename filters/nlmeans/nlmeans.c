@@ -356,19 +356,18 @@ static size_t scratch(const void *coef, int w, int h, int step)
 static tamis_status plan_motion(tamis_node *node, const nlmeans *n, nlmeans_coef *k)
 {
     int is_signed = node->work == TAMIS_S16 || node->work == TAMIS_F32;
-    double scale = NLMEANS_NOISE * sqrt(k->range);
+    double span = node->work == TAMIS_U8 ? 256 : node->work == TAMIS_F32 ? 0 : 65536;
+    double scale = fmin(1e30, NLMEANS_NOISE * sqrt(k->range));
     k->motion = k->frames ? (n->motion + 7) / 8 : 0;
     if (!k->motion)
         return TAMIS_OK;
     if (node->border == TAMIS_BORDER_WRAP)
         return tamis_priv_fail(node->ctx, TAMIS_ERR_ARGUMENT,
                                "nlmeans: motion cannot be had with border=wrap");
-    if (node->work == TAMIS_U16)
-        scale = fmin(scale, NLMEANS_MOST / 65535.0);
-    if (node->work == TAMIS_S16)
-        scale = fmin(scale, NLMEANS_MOST / 65536.0);
-    k->level_scale = (float)fmin(scale, 1e30);
+    k->level_scale = (float)(span > 0 ? fmin(scale, NLMEANS_MOST / span) : scale);
     k->level_zero = is_signed ? (NLMEANS_MOST + 1) / 2 : 0;
+    k->planes = node->planar ? node->in.channels : 1;
+    k->sample_bytes = tamis_type_size(node->work);
     int beyond = nlmeans_reach(k) + NLMEANS_BLOCK;
     node->halo.left += beyond;
     node->halo.right += beyond;

@@ -56,8 +56,9 @@
  * half the size, twice over, in steps of two pixels, then from size to size around what was found
  * (hierarchical block matching: M. Bierling, "Displacement estimation by hierarchical
  * blockmatching", SPIE 1001, 1988). Of places as good as each other no motion comes first. r is
- * rounded up to a multiple of 8. Whole numbers are compared, 16 of which are one h, so that all
- * devices move the same blocks. Not to be had with border=wrap.
+ * rounded up to a multiple of 8. Whole numbers are compared, 16 of which are one h (fewer where the
+ * type has more than 1024 h), so that all devices move the same blocks. Not to be had with
+ * border=wrap.
  *
  * Beyond its edges the picture continues as border says, for patches and search window alike: a
  * flat picture stays exactly as it is up to its last pixel. All sample types are filtered at their

@@ -36,8 +36,9 @@ typedef struct nlmeans_coef {
     int sx, sy; /* radii of the search window */
     int px, py; /* radii of the patch */
     int frames; /* before and after that are searched as well */
-    int motion; /* how far blocks may have moved between frames, in units of 8 pixels; 0: not sought
-                 */
+    int motion; /* how far their blocks may have moved, in units of 8 pixels; 0: not sought */
+    int planes; /* of a tile */
+    size_t sample_bytes;
     /* Samples as what is compared then: whole numbers, 0 .. NLMEANS_MOST. */
     float level_scale, level_zero;
     int colors; /* the planes that share a weight; each further one is filtered alone */

@@ -62,20 +62,19 @@ static inline size_t motion_pyramid(const tamis_box *region)
     return whole + whole / 4 + whole / 16;
 }
 
-/* For a tile of w x h pixels with step samples. */
+/* For a tile of w x h pixels with step samples; what is taken at a time may be 63 bytes more. */
 static inline size_t motion_scratch(const nlmeans_coef *k, int w, int h, int step)
 {
     int mx = k->sx + k->px, my = k->sy + k->py;
     tamis_box region = {.w = (int32_t)motion_extent(k, w + 2 * mx),
                         .h = (int32_t)motion_extent(k, h + 2 * my)};
     size_t rows = (size_t)h + 2 * (size_t)my, columns = (size_t)w + 2 * (size_t)mx;
-    size_t frames = 2 * (size_t)k->frames;
+    size_t planes = 2 * (size_t)k->frames * (size_t)k->planes, colors = (size_t)k->colors;
     if (!k->motion)
         return 0;
-    return sizeof(tamis_frames) + 64 +
-           frames * TAMIS_MAX_CHANNELS *
-               (rows * (sizeof(void *) + columns * (size_t)step * sizeof(float)) + 128) +
-           2 * TAMIS_MAX_CHANNELS * (motion_pyramid(&region) * sizeof(uint16_t) + 64) +
+    return planes * (rows * (sizeof(void *) + columns * (size_t)step * k->sample_bytes) + 128) +
+           sizeof(tamis_frames) + 64 +
+           2 * colors * (motion_pyramid(&region) * sizeof(uint16_t) + 64) +
            4 * ((size_t)region.w + 2) * sizeof(uint16_t) + 64;
 }
 
