@@ -138,6 +138,8 @@ static char *output_name(tool *t, const tool_file *file)
 static int check_out(tool *t, const tool_files *files)
 {
     const char *out = t->options.out;
+    if (t->options.crf >= 0 && t->options.quality) /* crf is NaN where it is not given */
+        return tool_usage_error(t, "--crf and --quality exclude each other");
     if (t->options.in_place) {
         if (out)
             return tool_usage_error(t, "--in_place and -o exclude each other");

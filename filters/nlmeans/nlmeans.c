@@ -367,7 +367,6 @@ static tamis_status plan_motion(tamis_node *node, const nlmeans *n, nlmeans_coef
     k->level_scale = (float)(span > 0 ? fmin(scale, NLMEANS_MOST / span) : scale);
     k->level_zero = is_signed ? (NLMEANS_MOST + 1) / 2 : 0;
     k->planes = node->planar ? node->in.channels : 1;
-    k->sample_bytes = tamis_type_size(node->work);
     int beyond = nlmeans_reach(k) + NLMEANS_BLOCK;
     node->halo.left += beyond;
     node->halo.right += beyond;
@@ -395,6 +394,7 @@ static tamis_status plan(tamis_node *node)
     /* A copy must change no pixel, not even the color of a clear one. */
     node->alpha = copy ? TAMIS_ALPHA_MODE_STRAIGHT : n->alpha;
     node->work = tamis_priv_node_work(node);
+    k->sample_bytes = tamis_type_size(node->work);
     TAMIS_TRY(plan_color(node, n, k));
     int summed = (2 * k->px + 1) * (2 * k->py + 1);
     k->log2_range = (float)(k->range / (log(2) * summed));

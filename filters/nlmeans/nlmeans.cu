@@ -155,11 +155,6 @@ static tamis_status launch_group(const tamis_gpu_work *w, struct args *a, tamis_
     return launch_left(w, a, fault);
 }
 
-static size_t sample_bytes(tamis_type type)
-{
-    return type == TAMIS_U8 ? 1 : type == TAMIS_F32 ? 4 : 2;
-}
-
 /* Plane p of a picture whose pixels have the given step; skip bytes into a pixel. */
 static void take_plane(struct picture *to, int i, const tamis_gpu_planes *planes, int p,
                        size_t skip)
@@ -173,7 +168,7 @@ static struct args make_args(const tamis_gpu_work *w, const struct nlmeans_coef 
                              int first, int count, int c)
 {
     struct args a = {};
-    size_t skip = (size_t)c * sample_bytes(type);
+    size_t skip = (size_t)c * k->sample_bytes;
     a.type = type;
     a.planes = count;
     a.luma = first == 0 && k->luma;
@@ -216,7 +211,7 @@ static size_t scratch(const tamis_node *node, const void *, int32_t w, int32_t h
     tamis_rect part = {NLMEANS_BLOCK - 1 + k->sx + k->px, NLMEANS_BLOCK - 1 + k->sy + k->py, w, h};
     if (!k->motion)
         return 0;
-    return hunt_of(k, part, 2 * k->frames + 1, k->colors, sample_bytes(node->work), NULL).bytes;
+    return hunt_of(k, part, 2 * k->frames + 1, k->colors, NULL).bytes;
 }
 
 static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, const void *,
@@ -230,7 +225,7 @@ static tamis_status launch(const tamis_gpu_work *w, const tamis_node *node, cons
             struct args a = make_args(w, k, node->work, first, count, c);
             /* Without others the frame is looked at where it lies. */
             if (k->motion && a.frames > 1)
-                status = follow(w, k, sample_bytes(node->work), &a, fault);
+                status = follow(w, k, &a, fault);
             if (status == TAMIS_OK)
                 status = launch_group(w, &a, fault);
         }

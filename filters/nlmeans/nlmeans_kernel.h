@@ -38,9 +38,9 @@ typedef struct nlmeans_coef {
     int frames; /* before and after that are searched as well */
     int motion; /* how far their blocks may have moved, in units of 8 pixels; 0: not sought */
     int planes; /* of a tile */
-    size_t sample_bytes;
     /* Samples as what is compared then: whole numbers, 0 .. NLMEANS_MOST. */
     float level_scale, level_zero;
+    size_t sample_bytes;
     int colors; /* the planes that share a weight; each further one is filtered alone */
     int luma;   /* of these, planes 0 .. 2 are red, green, blue, and d2 is that of their luma */
 

@@ -18,7 +18,7 @@ struct vector {
 
 struct hunt {
     struct args a; /* of the frames as they are */
-    int motion;
+    int motion, reach;
     float level_scale, level_zero;
     tamis_rect region, moved; /* what is compared; what is copied */
     int blocks_x, blocks_y;   /* that touch it */
@@ -27,9 +27,10 @@ struct hunt {
     uint16_t *levels;
     struct vector *vectors;
     char *copies;
-    int64_t next, pyramid,
-        copy;     /* bytes to the next picture, samples and bytes to the next plane */
-    size_t bytes; /* in all */
+    int64_t next;    /* bytes to the next picture */
+    int64_t pyramid; /* samples to the next plane's levels */
+    int64_t copy;    /* bytes to the next plane's copy */
+    size_t bytes;    /* in all */
 };
 
 static int blocks_touched(int begin, int length)
@@ -39,11 +40,12 @@ static int blocks_touched(int begin, int length)
 
 /* Where everything of a part lies, from the start of scratch memory on. */
 static struct hunt hunt_of(const struct nlmeans_coef *k, tamis_rect part, int frames, int planes,
-                           size_t size, char *scratch)
+                           char *scratch)
 {
     struct hunt s = {};
-    int mx = k->sx + k->px, my = k->sy + k->py, reach = nlmeans_reach(k);
+    int mx = k->sx + k->px, my = k->sy + k->py;
     s.motion = k->motion;
+    s.reach = nlmeans_reach(k);
     s.level_scale = k->level_scale;
     s.level_zero = k->level_zero;
     s.moved.x = part.x - mx;
@@ -52,13 +54,13 @@ static struct hunt hunt_of(const struct nlmeans_coef *k, tamis_rect part, int fr
     s.moved.h = part.h + 2 * my;
     s.blocks_x = blocks_touched(s.moved.x, s.moved.w);
     s.blocks_y = blocks_touched(s.moved.y, s.moved.h);
-    s.region.x = nlmeans_block(s.moved.x) - reach;
-    s.region.y = nlmeans_block(s.moved.y) - reach;
-    s.region.w = s.blocks_x * NLMEANS_BLOCK + 2 * reach;
-    s.region.h = s.blocks_y * NLMEANS_BLOCK + 2 * reach;
+    s.region.x = nlmeans_block(s.moved.x) - s.reach;
+    s.region.y = nlmeans_block(s.moved.y) - s.reach;
+    s.region.w = s.blocks_x * NLMEANS_BLOCK + 2 * s.reach;
+    s.region.h = s.blocks_y * NLMEANS_BLOCK + 2 * s.reach;
     int64_t whole = (int64_t)s.region.w * s.region.h;
     s.pyramid = whole + whole / 4 + whole / 16;
-    s.copy = (int64_t)s.moved.w * s.moved.h * (int64_t)size;
+    s.copy = (int64_t)s.moved.w * s.moved.h * (int64_t)k->sample_bytes;
     int64_t vectors = (int64_t)(frames - 1) * s.blocks_x * s.blocks_y;
     int64_t levels = tamis_tiles(frames * planes * s.pyramid * (int64_t)sizeof(uint16_t), 16) * 16;
     int64_t places = tamis_tiles(vectors * (int64_t)sizeof(struct vector), 16) * 16;
@@ -185,10 +187,8 @@ __global__ void __launch_bounds__(HUNT_THREADS) find_blocks(const __grid_constan
     int frame = blockIdx.y + 1, far = 2 * s.motion;
     if (block >= count)
         return;
-    int x =
-        (int)(block % s.blocks_x) * NLMEANS_BLOCK + (s.region.w - s.blocks_x * NLMEANS_BLOCK) / 2;
-    int y =
-        (int)(block / s.blocks_x) * NLMEANS_BLOCK + (s.region.h - s.blocks_y * NLMEANS_BLOCK) / 2;
+    int x = (int)(block % s.blocks_x) * NLMEANS_BLOCK + s.reach;
+    int y = (int)(block / s.blocks_x) * NLMEANS_BLOCK + s.reach;
     struct found best = {0, 0, 0xffffffff};
     try_vector(s, frame, NLMEANS_LEVELS - 1, x, y, 0, 0, &best);
     for (int dy = -far; dy <= far; dy += 2)
@@ -218,9 +218,8 @@ __global__ void __launch_bounds__(HUNT_THREADS) move_blocks(const __grid_constan
         return;
     struct vector v = {0, 0};
     if (frame > 0) {
-        int reach = (s.region.w - s.blocks_x * NLMEANS_BLOCK) / 2;
-        int64_t block = (int64_t)((y - s.region.y - reach) / NLMEANS_BLOCK) * s.blocks_x +
-                        (x - s.region.x - reach) / NLMEANS_BLOCK;
+        int64_t block = (int64_t)((y - s.region.y - s.reach) / NLMEANS_BLOCK) * s.blocks_x +
+                        (x - s.region.x - s.reach) / NLMEANS_BLOCK;
         v = tamis_picture(s.vectors,
                           s.next)[(int64_t)(frame - 1) * s.blocks_x * s.blocks_y + block];
     }
@@ -231,12 +230,12 @@ __global__ void __launch_bounds__(HUNT_THREADS) move_blocks(const __grid_constan
 /* ---- launches */
 
 /* From now on a's frames are the copies. */
-static void see_copies(const struct hunt *s, size_t size, struct args *a)
+static void see_copies(const struct hunt *s, struct args *a)
 {
     for (int f = 0; f < a->frames; f++)
         for (int p = 0; p < a->planes; p++) {
             a->frame[f].data[p] = s->copies + (f * a->planes + p) * s->copy;
-            a->frame[f].stride[p] = s->moved.w * (int64_t)size;
+            a->frame[f].stride[p] = s->copy / s->moved.h;
         }
     a->next = s->next;
     a->pitch = 1;
@@ -247,10 +246,11 @@ static void see_copies(const struct hunt *s, size_t size, struct args *a)
     a->border = TAMIS_BORDER_REPLICATE; /* of what nobody uses */
 }
 
-static tamis_status follow(const tamis_gpu_work *w, const struct nlmeans_coef *k, size_t size,
-                           struct args *a, tamis_gpu_fault *fault)
+/* For frames that have others around. */
+static tamis_status follow(const tamis_gpu_work *w, const struct nlmeans_coef *k, struct args *a,
+                           tamis_gpu_fault *fault)
 {
-    struct hunt s = hunt_of(k, w->part, a->frames, a->planes, size, (char *)w->scratch);
+    struct hunt s = hunt_of(k, w->part, a->frames, a->planes, (char *)w->scratch);
     s.a = *a;
     s.next = w->scratch_next;
     int all = a->frames * a->planes;
@@ -262,16 +262,13 @@ static tamis_status follow(const tamis_gpu_work *w, const struct nlmeans_coef *k
         TAMIS_LAUNCH(halve, tamis_grid(w, tamis_tiles(threads, HUNT_THREADS), 1, all), HUNT_THREADS,
                      0, w->stream, s, level);
     }
-    if (a->frames > 1) {
-        threads = (int64_t)s.blocks_x * s.blocks_y * 32;
-        TAMIS_LAUNCH(find_blocks,
-                     tamis_grid(w, tamis_tiles(threads, HUNT_THREADS), 1, a->frames - 1),
-                     HUNT_THREADS, 0, w->stream, s);
-    }
+    threads = (int64_t)s.blocks_x * s.blocks_y * 32;
+    TAMIS_LAUNCH(find_blocks, tamis_grid(w, tamis_tiles(threads, HUNT_THREADS), 1, a->frames - 1),
+                 HUNT_THREADS, 0, w->stream, s);
     threads = (int64_t)s.moved.w * s.moved.h;
     TAMIS_LAUNCH(move_blocks, tamis_grid(w, tamis_tiles(threads, HUNT_THREADS), 1, all),
                  HUNT_THREADS, 0, w->stream, s);
-    see_copies(&s, size, a);
+    see_copies(&s, a);
     return tamis_cuda_launched("nlmeans motion", fault);
 }
 

@@ -93,12 +93,8 @@ static vector best_of(const compared *now, const compared *other, int l, int x, 
                       vector center, int far, int step)
 {
     int side = l ? 16 : 32;
-    vector best = {0, 0};
-    long least = first ? unlike(now, other, l, side, x, y, best) : -1;
-    if (!first) {
-        best = center;
-        least = unlike(now, other, l, side, x, y, best);
-    }
+    vector best = first ? (vector){0, 0} : center;
+    long least = unlike(now, other, l, side, x, y, best);
     for (int dy = -far; dy <= far; dy += step)
         for (int dx = -far; dx <= far; dx += step) {
             vector v = {center.x + dx, center.y + dy};

@@ -201,8 +201,6 @@ static void run_rows(const tamis_pass *pass, const tamis_step *s, const tamis_sl
     compute(pass, s, slot, part, need, &tile, dst);
 }
 
-/* ---- a step that reads the source image */
-
 static tamis_surface moved(tamis_format format, const tamis_surface *surface, int columns, int rows)
 {
     tamis_surface d = *surface;
@@ -211,6 +209,26 @@ static tamis_surface moved(tamis_format format, const tamis_surface *surface, in
             d.data[p] += rows * d.stride[p] + columns * (ptrdiff_t)tamis_priv_pixel_bytes(&format);
     return d;
 }
+
+/* The columns from .. to - 1 of a part, as many at a time as suit the step: the tiles of a chain
+ * may be wider. Of inputs the sources are set, which may be read where they lie if in_place. */
+static void run_columns(const tamis_pass *pass, const tamis_step *s, const tamis_slot *slot,
+                        tamis_rect part, int from, int to, int in_place, struct input *inputs,
+                        const tamis_surface *dst)
+{
+    for (int x = from, w; x < to; x += w) {
+        w = s->node.need || to - x < 2 * s->node.tile_w ? to - x : s->node.tile_w;
+        tamis_rect one = {part.x + x, part.y, w, part.h};
+        tamis_box need = tamis_priv_step_need(s, one);
+        tamis_surface d = moved(s->node.out, dst, x, 0);
+        for (int f = 0; f <= 2 * s->node.frames; f++)
+            inputs[f].direct =
+                in_place && tamis_priv_fetch_is_inside(&s->fetch, &inputs[f].source, need);
+        run_rows(pass, s, slot, one, need, inputs, &d);
+    }
+}
+
+/* ---- a step that reads the source image */
 
 /* Most of a tile can be read in place; only what reaches over the source's left or right side needs
  * padded copies. Cuts the tile's columns into at most three parts: cuts[i] .. cuts[i+1]. */
@@ -236,12 +254,6 @@ static int cut_columns(const tamis_step *s, const tamis_source *source, tamis_re
     return n;
 }
 
-/* Columns to do at once where w are left: the tiles of a chain may be wider than suits a step. */
-static int columns_at_once(const tamis_step *s, int w)
-{
-    return s->node.need || w < 2 * s->node.tile_w ? w : s->node.tile_w;
-}
-
 static void run_first_step(const tamis_pass *pass, const tamis_slot *slot, int frame,
                            tamis_rect part, const tamis_surface *dst)
 {
@@ -257,16 +269,7 @@ static void run_first_step(const tamis_pass *pass, const tamis_slot *slot, int f
     const tamis_source *now = &inputs[s->node.frames].source;
     int parts = in_place && !s->node.need ? cut_columns(s, now, part, cuts) : 1;
     for (int i = 0; i < parts; i++)
-        for (int x = cuts[i], w; x < cuts[i + 1]; x += w) {
-            w = columns_at_once(s, cuts[i + 1] - x);
-            tamis_rect one = {part.x + x, part.y, w, part.h};
-            tamis_box need = tamis_priv_step_need(s, one);
-            tamis_surface d = moved(s->node.out, dst, x, 0);
-            for (int f = 0; f <= 2 * s->node.frames; f++)
-                inputs[f].direct =
-                    in_place && tamis_priv_fetch_is_inside(&s->fetch, &inputs[f].source, need);
-            run_rows(pass, s, slot, one, need, inputs, &d);
-        }
+        run_columns(pass, s, slot, part, cuts[i], cuts[i + 1], in_place, inputs, dst);
 }
 
 /* Where pixel (0, 0) of a plane would be whose pixel (x, y) is the image's first: nowhere in memory
@@ -404,9 +407,7 @@ static struct input produce(const tamis_pass *pass, const tamis_slot *slot, int 
         box = tamis_priv_fetch_origin(&s->fetch, need);
         produce_rows(pass, slot, k, frame, box, &buffer);
     }
-    struct input input = {.source = previous_source(s, &buffer, box, wrapped)};
-    input.direct = !s->convert_in && tamis_priv_fetch_is_inside(&s->fetch, &input.source, need);
-    return input;
+    return (struct input){.source = previous_source(s, &buffer, box, wrapped)};
 }
 
 static void run_later_step(const tamis_pass *pass, const tamis_slot *slot, int k, int frame,
@@ -419,7 +420,7 @@ static void run_later_step(const tamis_pass *pass, const tamis_slot *slot, int k
         inputs[s->node.frames + f] =
             frame_at(pass, frame + f) ? produce(pass, slot, k, frame + f, need, s->node.frames + f)
                                       : (struct input){0};
-    run_rows(pass, s, slot, part, need, inputs, dst);
+    run_columns(pass, s, slot, part, 0, part.w, !s->convert_in, inputs, dst);
 }
 
 static void run_step(const tamis_pass *pass, const tamis_slot *slot, int k, int frame,

@@ -344,7 +344,8 @@ class Files(VideoCase):
         for options, said in (((), " q 2"), (("--crf", "0"), " q 1"), (("--crf", "7"), " q 7"),
                               (("--quality", "100"), " q 1"), (("--quality", "1"), " q 31")):
             self.assertIn(said + "\n", self.tamis(*run, *options).err)
-        for options in ("--crf", "7", "--quality", "80"), ("--crf", "0", "--lossless"):
+        for options in (("--crf", "7", "--quality", "80"), ("--crf", "0", "--quality", "80"),
+                        ("--crf", "0", "--lossless")):
             self.tamis(*run[:-2], "ffv1", *options, code=2)
 
     def test_info(self):
