@@ -46,6 +46,7 @@ Result time_chain(const Bench &b, const Row &row, const std::string &chain, tami
     return finish(plan, row, time_plan(b, plan, src, dst, {}), 0);
 }
 
+/* With as many frames around the first as the chain asks for; the others take turns. */
 Result time_frames(const Bench &b, const Row &row)
 {
     Plan plan(b, row.chain, format_of(row), row.w, row.h);
@@ -53,9 +54,12 @@ Result time_frames(const Bench &b, const Row &row)
     int count = rotation((size_t)(2 * bytes));
     Images src = make_images(b, count, format_of(row), row.w, row.h, true);
     Images dst = make_images(b, count, plan.format, plan.w, plan.h, false);
-    const tamis_image *frames[] = {&src[0]->image, nullptr, &src.back()->image};
+    int around = atoi(row.chain.c_str() + row.chain.find("frames=") + strlen("frames="));
+    std::vector<const tamis_image *> frames;
+    for (int f = 0; f < 2 * around + 1; f++)
+        frames.push_back(f == around ? nullptr : &src[(size_t)f % src.size()]->image);
     tamis_run_options run = {};
-    run.frames = frames;
+    run.frames = frames.data();
     return finish(plan, row, time_plan(b, plan, src, dst, run), 2 * bytes);
 }
 

@@ -138,6 +138,9 @@ inline void add_weighted(Rows &r)
     r.sized(4096, 4096);
     r.add("nlmeans 5/9, 3 frames, 4K", "nlmeans=h=20:patch=9:search=5:frames=1", 25);
     r.sized(UHD_W, UHD_H).kind = Kind::Frames;
+    r.add("nlmeans 5/9, 5 frames, motion, 4K", "nlmeans=h=20:patch=9:search=5:frames=2:motion=32",
+          0);
+    r.sized(UHD_W, UHD_H).kind = Kind::Frames;
     r.add("nlmeans 5/9, 3 frames, 4K u16", "nlmeans=h=8%:patch=9:search=5:frames=1", 0, false, U16);
     r.sized(UHD_W, UHD_H).kind = Kind::Frames;
 }

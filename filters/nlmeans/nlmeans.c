@@ -6,8 +6,8 @@
 
 #include "cpu/picture.h"
 #include "cpu/sample.h"
+#include "nlmeans_found.h"
 #include "nlmeans_kernel.h"
-#include "nlmeans_motion.h"
 
 /* The reference: plain loops in double precision. A picture is seen as planes of samples; the
  * pixel at x of plane p has its sample at x * step. */
@@ -19,6 +19,7 @@ typedef struct group {
     tamis_type type;
     int first, count;
     int luma; /* count is at least 3, and only the luma of the first three has a say in d2 */
+    const nlmeans_found *motion; /* NULL: frames as they are */
 } group;
 
 /* A place: row y, sample i, so many frames later. */
@@ -37,8 +38,22 @@ static const void *const *rows_of(const group *g, int p, int frame)
     return t->frames->rows[TAMIS_MAX_FRAMES + frame][t->plane + p];
 }
 
+/* Where what would be there has been found in that frame. */
+static place moved(const group *g, place q)
+{
+    const nlmeans_found *m = g->motion;
+    int step = g->tile->step, x = (int)((q.i - m->channel) / step) + g->tile->x - m->blocks.x;
+    int y = q.y + g->tile->y - m->blocks.y;
+    nlmeans_vector v =
+        m->vectors[TAMIS_MAX_FRAMES + q.frame]
+                  [y / NLMEANS_BLOCK * (m->blocks.w / NLMEANS_BLOCK) + x / NLMEANS_BLOCK];
+    return (place){q.y + v.y, q.i + (ptrdiff_t)v.x * step, q.frame};
+}
+
 static double at(const group *g, int p, place q)
 {
+    if (g->motion && q.frame)
+        q = moved(g, q);
     return tamis_priv_sample_get(g->type, rows_of(g, g->first + p, q.frame)[q.y], q.i);
 }
 
@@ -103,14 +118,33 @@ static void filter_pixel(const group *g, place q)
     }
 }
 
-static void filter_tile(const tamis_tile *t, const nlmeans_coef *k, tamis_type type)
+/* Sample channel of all pixels. */
+static void filter_channel(const group *g, int channel, void *scratch)
+{
+    const tamis_tile *t = g->tile;
+    nlmeans_found found = {.coef = g->coef,
+                           .tile = t,
+                           .type = g->type,
+                           .first = g->first,
+                           .count = g->count,
+                           .channel = channel};
+    group with = *g;
+    if (g->coef->motion) {
+        found_all(&found, scratch);
+        with.motion = &found;
+    }
+    for (int y = 0; y < t->h; y++)
+        for (int x = 0; x < t->w && !tamis_tile_canceled(t); x++)
+            filter_pixel(&with, (place){y, (ptrdiff_t)x * t->step + channel, 0});
+}
+
+static void filter_tile(const tamis_tile *t, const nlmeans_coef *k, tamis_type type, void *scratch)
 {
     int count = k->colors;
     for (int first = 0; first < t->planes; first += count, count = 1) {
-        group g = {t, k, type, first, count, first == 0 && k->luma};
-        for (int y = 0; y < t->h; y++)
-            for (ptrdiff_t i = 0; i < (ptrdiff_t)t->w * t->step && !tamis_tile_canceled(t); i++)
-                filter_pixel(&g, (place){y, i, 0});
+        group g = {t, k, type, first, count, first == 0 && k->luma, NULL};
+        for (int c = 0; c < t->step; c++)
+            filter_channel(&g, c, scratch);
     }
 }
 
@@ -126,8 +160,7 @@ static void copy_tile(const tamis_tile *t, size_t sample_size)
 #define ROWS(type, suffix)                                                                         \
     static void means_##suffix##_c(const tamis_tile *tile, const void *coef, void *scratch)        \
     {                                                                                              \
-        tamis_tile moved;                                                                          \
-        filter_tile(nlmeans_follow(tile, coef, type, &scratch, &moved), coef, type);               \
+        filter_tile(tile, coef, type, scratch);                                                    \
     }                                                                                              \
     static void copy_##suffix##_c(const tamis_tile *tile, const void *coef, void *scratch)         \
     {                                                                                              \
@@ -337,25 +370,37 @@ static size_t floats_scratch(const nlmeans_coef *k, int w, int h, int lanes)
             NLMEANS_TOGETHER * ((2 * py + 1) * run + run + 2 * sx) + run + 2 * px);
 }
 
-/* Enough for vectors of 16, 32 and 64 bytes. */
+static size_t motion_scratch(const nlmeans_coef *k, int w, int h)
+{
+    tamis_box region = nlmeans_region(k, nlmeans_most_blocks(k, w, h));
+    size_t rows = nlmeans_source_rows(k, h), columns = (size_t)w + 2 * (size_t)(k->sx + k->px);
+    size_t frame =
+        nlmeans_room(rows * sizeof(void *)) + nlmeans_room(rows * columns * k->sample_bytes);
+    return nlmeans_room((4 * (size_t)region.w + 2) * sizeof(uint16_t)) +
+           (size_t)k->colors *
+               (2 * nlmeans_room(nlmeans_pyramid_size(region) * sizeof(uint16_t)) + frame);
+}
+
+/* Enough for vectors of 16, 32 and 64 bytes, and for the reference. */
 static size_t scratch(const void *coef, int w, int h, int step)
 {
     const nlmeans_coef *k = coef;
-    size_t most = 0;
+    size_t most = 0, motion = k->motion ? motion_scratch(k, w, h) : 0;
+    size_t found = k->motion ? found_scratch(k, w, h) : 0;
+    (void)step; /* samples of a pixel take turns */
     for (int lanes = 4; lanes <= 16; lanes *= 2) {
         size_t floats = floats_scratch(k, w, h, lanes);
         size_t levels = k->levels.tables ? levels_scratch(k, w, h, 2 * lanes) : 0;
         most = most > floats ? most : floats;
         most = most > levels ? most : levels;
     }
-    return motion_scratch(k, w, h, step) + most; /* samples of a pixel take turns in the latter */
+    return motion + most > found ? motion + most : found;
 }
 
-/* One h is to be NLMEANS_NOISE levels of what is compared, unless the type's range has more then.
- */
+/* One h is to be NLMEANS_NOISE of the numbers that are compared, unless an integer type's range has
+ * too many then. */
 static tamis_status plan_motion(tamis_node *node, const nlmeans *n, nlmeans_coef *k)
 {
-    int is_signed = node->work == TAMIS_S16 || node->work == TAMIS_F32;
     double span = node->work == TAMIS_U8 ? 256 : node->work == TAMIS_F32 ? 0 : 65536;
     double scale = fmin(1e30, NLMEANS_NOISE * sqrt(k->range));
     k->motion = k->frames ? (n->motion + 7) / 8 : 0;
@@ -364,9 +409,8 @@ static tamis_status plan_motion(tamis_node *node, const nlmeans *n, nlmeans_coef
     if (node->border == TAMIS_BORDER_WRAP)
         return tamis_priv_fail(node->ctx, TAMIS_ERR_ARGUMENT,
                                "nlmeans: motion cannot be had with border=wrap");
-    k->level_scale = (float)(span > 0 ? fmin(scale, NLMEANS_MOST / span) : scale);
-    k->level_zero = is_signed ? (NLMEANS_MOST + 1) / 2 : 0;
-    k->planes = node->planar ? node->in.channels : 1;
+    k->motion_scale = (float)(span > 0 ? fmin(scale, NLMEANS_MOST / span) : scale);
+    k->motion_offset = 0.5f + (node->work == TAMIS_S16 ? 32768 * k->motion_scale : 0);
     int beyond = nlmeans_reach(k) + NLMEANS_BLOCK;
     node->halo.left += beyond;
     node->halo.right += beyond;

@@ -56,10 +56,9 @@
  * half the size, twice over, in steps of two pixels, then from size to size around what was found
  * (hierarchical block matching: M. Bierling, "Displacement estimation by hierarchical
  * blockmatching", SPIE 1001, 1988). Of places as good as each other no motion comes first. r is
- * rounded up to a multiple of 8. Whole numbers are compared, 16 of which are one h (fewer where the
- * type has more than 1024 h), so that all devices move the same blocks. Floats beyond 512 h to
- * either side of 0 count as that, so that what lies wholly beyond is not followed: take a pedestal
- * off first. With border=valid the result shrinks by what is sought, too. Not to be had with
+ * rounded up to a multiple of 8. Whole numbers are compared, 16 of which are one h (fewer where an
+ * integer type has more than 2048 h; of floats, modulo 65536), so that all devices move the same
+ * blocks. With border=valid the result shrinks by what is sought, too. Not to be had with
  * border=wrap.
  *
  * Beyond its edges the picture continues as border says, for patches and search window alike: a

@@ -37,9 +37,8 @@ typedef struct nlmeans_coef {
     int px, py; /* radii of the patch */
     int frames; /* before and after that are searched as well */
     int motion; /* how far their blocks may have moved, in units of 8 pixels; 0: not sought */
-    int planes; /* of a tile */
-    /* Samples as what is compared then: whole numbers, 0 .. NLMEANS_MOST. */
-    float level_scale, level_zero;
+    /* Samples as what is compared then: whole numbers, (v * scale + offset) rounded down. */
+    float motion_scale, motion_offset;
     size_t sample_bytes;
     int colors; /* the planes that share a weight; each further one is filtered alone */
     int luma;   /* of these, planes 0 .. 2 are red, green, blue, and d2 is that of their luma */
@@ -56,14 +55,29 @@ typedef struct nlmeans_coef {
  * smoothed and halved twice: first in steps of 8 pixels of the picture, then from level to level
  * around what was found. The window has twice a block's side on the picture itself and as many
  * samples as a block has on the levels above. A block may lie 8 * motion + 7 pixels away at most.
- */
+ *
+ * What is compared are whole numbers modulo 65536: a - b is the number from -32768 to 32767 that
+ * has its remainder, and a mean is one of differences from the middle or first number, which is
+ * added again. Numbers of integer types stay below 32768, so that they are what they seem; those of
+ * floats begin anew every 65536, which nothing that is alike is apart. */
 enum {
     NLMEANS_BLOCK = 16,
     NLMEANS_LEVELS = 3,
-    NLMEANS_MOST = 16383,
-    NLMEANS_NOISE = 16,   /* of these whole numbers are one h, where the range allows */
-    NLMEANS_UNLIKE = 1023 /* more than this no two samples differ */
+    NLMEANS_NOISE = 16,    /* of these whole numbers are one h, where the range allows */
+    NLMEANS_MOST = 32767,  /* for integer types */
+    NLMEANS_UNLIKE = 1023, /* more than this no two samples differ */
+    NLMEANS_FAR = 1 << 30  /* floats are taken for no more than this, or less than minus it */
 };
+
+/* A plane of a frame, smoothed, and halved twice: pixel (x, y) of level l, counted from the corner
+ * of a region, is level[l][y * (w >> l) + x]. */
+typedef struct nlmeans_pyramid {
+    uint16_t *level[NLMEANS_LEVELS];
+} nlmeans_pyramid;
+
+typedef struct nlmeans_vector {
+    int x, y;
+} nlmeans_vector;
 
 /* Pixels to each side of a block that finding it depends on, smoothing aside; a multiple of 8: on
  * the last level a window goes 24 pixels beyond its block. */
@@ -76,6 +90,59 @@ static inline int nlmeans_reach(const nlmeans_coef *k)
 static inline int nlmeans_block(int v)
 {
     return v - ((v % NLMEANS_BLOCK) + NLMEANS_BLOCK) % NLMEANS_BLOCK;
+}
+
+/* The blocks that windows around the given pixels of the output see. */
+static inline tamis_box nlmeans_blocks(const nlmeans_coef *k, int x, int y, int w, int h)
+{
+    int mx = k->sx + k->px, my = k->sy + k->py;
+    int left = nlmeans_block(x - mx), top = nlmeans_block(y - my);
+    tamis_box blocks = {left, top, nlmeans_block(x + w + mx - 1) + NLMEANS_BLOCK - left,
+                        nlmeans_block(y + h + my - 1) + NLMEANS_BLOCK - top};
+    return blocks;
+}
+
+/* With all around them that is compared. */
+static inline tamis_box nlmeans_region(const nlmeans_coef *k, tamis_box blocks)
+{
+    int reach = nlmeans_reach(k);
+    tamis_box region = {blocks.x - reach, blocks.y - reach, blocks.w + 2 * reach,
+                        blocks.h + 2 * reach};
+    return region;
+}
+
+/* The most blocks that windows around w x h pixels see. */
+static inline tamis_box nlmeans_most_blocks(const nlmeans_coef *k, int w, int h)
+{
+    return nlmeans_blocks(k, k->sx + k->px + NLMEANS_BLOCK - 1, k->sy + k->py + NLMEANS_BLOCK - 1,
+                          w, h);
+}
+
+/* Samples of one plane at all levels. */
+static inline size_t nlmeans_pyramid_size(tamis_box region)
+{
+    size_t whole = (size_t)region.w * (size_t)region.h;
+    return whole + whole / 4 + whole / 16;
+}
+
+static inline nlmeans_pyramid nlmeans_pyramid_at(uint16_t *data, tamis_box region)
+{
+    size_t whole = (size_t)region.w * (size_t)region.h;
+    nlmeans_pyramid pyramid = {{data, data + whole, data + whole + whole / 4}};
+    return pyramid;
+}
+
+/* Scratch memory for so many bytes, which begins where a vector may. */
+static inline size_t nlmeans_room(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+static inline void *nlmeans_take(char **store, size_t bytes)
+{
+    void *p = *store;
+    *store += nlmeans_room(bytes);
+    return p;
 }
 
 static inline size_t nlmeans_source_rows(const nlmeans_coef *k, int h)

@@ -19,9 +19,9 @@ struct vector {
 struct hunt {
     struct args a; /* of the frames as they are */
     int motion, reach;
-    float level_scale, level_zero;
+    float scale, offset;
     tamis_rect region, moved; /* what is compared; what is copied */
-    int blocks_x, blocks_y;   /* that touch it */
+    int blocks_x, blocks_y;   /* that touch the latter */
     /* In each picture's scratch: smoothed planes, halved ones behind each; where blocks are, for
      * all frames but the first; moved planes. */
     uint16_t *levels;
@@ -33,11 +33,6 @@ struct hunt {
     size_t bytes;    /* in all */
 };
 
-static int blocks_touched(int begin, int length)
-{
-    return (begin - nlmeans_block(begin) + length + NLMEANS_BLOCK - 1) / NLMEANS_BLOCK;
-}
-
 /* Where everything of a part lies, from the start of scratch memory on. */
 static struct hunt hunt_of(const struct nlmeans_coef *k, tamis_rect part, int frames, int planes,
                            char *scratch)
@@ -46,20 +41,18 @@ static struct hunt hunt_of(const struct nlmeans_coef *k, tamis_rect part, int fr
     int mx = k->sx + k->px, my = k->sy + k->py;
     s.motion = k->motion;
     s.reach = nlmeans_reach(k);
-    s.level_scale = k->level_scale;
-    s.level_zero = k->level_zero;
+    s.scale = k->motion_scale;
+    s.offset = k->motion_offset;
     s.moved.x = part.x - mx;
     s.moved.y = part.y - my;
     s.moved.w = part.w + 2 * mx;
     s.moved.h = part.h + 2 * my;
-    s.blocks_x = blocks_touched(s.moved.x, s.moved.w);
-    s.blocks_y = blocks_touched(s.moved.y, s.moved.h);
-    s.region.x = nlmeans_block(s.moved.x) - s.reach;
-    s.region.y = nlmeans_block(s.moved.y) - s.reach;
-    s.region.w = s.blocks_x * NLMEANS_BLOCK + 2 * s.reach;
-    s.region.h = s.blocks_y * NLMEANS_BLOCK + 2 * s.reach;
-    int64_t whole = (int64_t)s.region.w * s.region.h;
-    s.pyramid = whole + whole / 4 + whole / 16;
+    tamis_box blocks = nlmeans_blocks(k, part.x, part.y, part.w, part.h);
+    tamis_box region = nlmeans_region(k, blocks);
+    s.blocks_x = blocks.w / NLMEANS_BLOCK;
+    s.blocks_y = blocks.h / NLMEANS_BLOCK;
+    s.region = {region.x, region.y, region.w, region.h};
+    s.pyramid = (int64_t)nlmeans_pyramid_size(region);
     s.copy = (int64_t)s.moved.w * s.moved.h * (int64_t)k->sample_bytes;
     int64_t vectors = (int64_t)(frames - 1) * s.blocks_x * s.blocks_y;
     int64_t levels = tamis_tiles(frames * planes * s.pyramid * (int64_t)sizeof(uint16_t), 16) * 16;
@@ -73,21 +66,31 @@ static struct hunt hunt_of(const struct nlmeans_coef *k, tamis_rect part, int fr
 
 /* ---- smoothing */
 
-static __device__ __forceinline__ int level_at(const struct hunt &s, int frame, int p, int x, int y)
+static __device__ __forceinline__ int apart(int a, int b)
+{
+    return (short)(a - b);
+}
+
+static __device__ __forceinline__ int number_at(const struct hunt &s, int frame, int p, int x,
+                                                int y)
 {
     float v = sample(s.a, s.a.frame[frame], p, x + s.a.shift_x, y + s.a.shift_y);
-    float most = NLMEANS_MOST - s.level_zero, t = __fmul_rn(v, s.level_scale);
-    t = t > -s.level_zero ? t : -s.level_zero; /* NaN too */
-    t = t < most ? t : most;
-    return (int)__fadd_rn(t, s.level_zero + 0.5f);
+    float t = __fmul_rn(v, s.scale);
+    t = t > -(float)NLMEANS_FAR ? t : -(float)NLMEANS_FAR; /* NaN too */
+    t = t < (float)NLMEANS_FAR ? t : (float)NLMEANS_FAR;
+    return (int)__fadd_rn(t, s.offset);
+}
+
+static __device__ __forceinline__ int smoothed(int before, int at, int after)
+{
+    return at + ((apart(before, at) + apart(after, at) + 2) >> 2);
 }
 
 static __device__ __forceinline__ int smooth_along(const struct hunt &s, int frame, int p, int x,
                                                    int y)
 {
-    int sum = level_at(s, frame, p, x - 1, y) + 2 * level_at(s, frame, p, x, y) +
-              level_at(s, frame, p, x + 1, y);
-    return (sum + 2) >> 2;
+    return smoothed(number_at(s, frame, p, x - 1, y), number_at(s, frame, p, x, y),
+                    number_at(s, frame, p, x + 1, y));
 }
 
 /* Plane p of a frame at a level, in the block's picture. */
@@ -112,7 +115,7 @@ __global__ void __launch_bounds__(HUNT_THREADS) smooth(const __grid_constant__ s
     int now = smooth_along(s, frame, p, s.region.x + x, s.region.y + y0);
     for (int y = y0; y < y0 + HUNT_ROWS; y++) {
         int below = smooth_along(s, frame, p, s.region.x + x, s.region.y + y + 1);
-        out[(int64_t)y * s.region.w] = (uint16_t)((above + 2 * now + below + 2) >> 2);
+        out[(int64_t)y * s.region.w] = (uint16_t)smoothed(above, now, below);
         above = now;
         now = below;
     }
@@ -128,8 +131,9 @@ __global__ void __launch_bounds__(HUNT_THREADS)
     if (y >= h)
         return;
     const uint16_t *from = level_of(s, frame, p, level - 1) + (int64_t)2 * y * 2 * w + 2 * x;
-    int sum = from[0] + from[1] + from[2 * w] + from[2 * w + 1];
-    level_of(s, frame, p, level)[i] = (uint16_t)((sum + 2) >> 2);
+    int sum =
+        apart(from[1], from[0]) + apart(from[2 * w], from[0]) + apart(from[2 * w + 1], from[0]);
+    level_of(s, frame, p, level)[i] = (uint16_t)(from[0] + ((sum + 2) >> 2));
 }
 
 /* ---- search: a warp has a block */
@@ -149,7 +153,7 @@ static __device__ __forceinline__ unsigned unlike(const uint16_t *a, const uint1
     unsigned sum = 0;
     for (int y = 0; y < side; y += at_once) {
         int64_t i = begin + (int64_t)y * pitch;
-        sum += (unsigned)min(abs((int)a[i] - (int)b[i]), (int)NLMEANS_UNLIKE);
+        sum += (unsigned)min(abs(apart(a[i], b[i])), (int)NLMEANS_UNLIKE);
     }
     for (int lanes = 16; lanes > 0; lanes /= 2)
         sum += __shfl_xor_sync(0xffffffff, sum, lanes);

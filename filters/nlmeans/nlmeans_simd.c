@@ -68,11 +68,6 @@ TAMIS_INLINE int deal_row(const nlmeans_field *f, int w, tamis_type type, const 
     return finite;
 }
 
-static const void *const *rows_of(const tamis_tile *t, int p, int frame)
-{
-    return frame ? t->frames->rows[TAMIS_MAX_FRAMES + frame][t->plane + p] : t->src[p];
-}
-
 /* Rows of samples with their margins; the result is where row 0 has column 0. */
 static tv_f32 *take_plane(store *s, const nlmeans_field *f)
 {
@@ -104,19 +99,24 @@ typedef struct part {
     int first, count, channel;
 } part;
 
+/* The rows of its planes in a frame. */
+typedef struct frame {
+    const void *const *const *rows;
+    int step, channel;
+} frame;
+
 /* A frame, as what is averaged and what is compared. */
-TAMIS_INLINE void deal_frame(store *s, nlmeans_field *f, const part *a, int frame,
+TAMIS_INLINE void deal_frame(store *s, nlmeans_field *f, const part *a, frame from,
                              nlmeans_view *values, nlmeans_view *distance)
 {
     int margin = margin_y(f->coef);
-    size_t skip = (size_t)a->channel * tamis_type_size(a->type);
+    size_t skip = (size_t)from.channel * tamis_type_size(a->type);
     values->count = a->count;
     for (int p = 0; p < a->count; p++) {
-        const void *const *rows = rows_of(a->tile, a->first + p, frame);
         tv_f32 *plane = take_plane(s, f);
         for (int y = -margin; y < f->h + margin; y++)
-            f->finite &= deal_row(f, a->tile->w, a->type, (const char *)rows[y] + skip,
-                                  a->tile->step, plane + y * f->row - margin_x(f->coef));
+            f->finite &= deal_row(f, a->tile->w, a->type, (const char *)from.rows[p][y] + skip,
+                                  from.step, plane + y * f->row - margin_x(f->coef));
         values->planes[p] = plane;
     }
     *distance = *values;
@@ -181,35 +181,50 @@ static void take_sums(store *s, nlmeans_field *f)
     f->squares = take(s, f->run + 2 * k->px);
 }
 
+/* One of the other frames at a time, in memory that the next one uses again. */
+TAMIS_INLINE void search_frames(store s, nlmeans_field *f, const part *a, frame now)
+{
+    const nlmeans_coef *k = f->coef;
+    const tamis_tile *t = a->tile;
+    nlmeans_motion motion;
+    if (k->motion)
+        motion = motion_begin(k, t, a->type, now.rows, a->count, a->channel, &s.next);
+    for (int i = -k->frames; i <= k->frames; i++) {
+        store reused = s;
+        if (i == 0 || !t->frames->rows[TAMIS_MAX_FRAMES + i][t->plane + a->first])
+            continue;
+        frame other = {t->frames->rows[TAMIS_MAX_FRAMES + i] + t->plane + a->first, t->step,
+                       a->channel};
+        if (k->motion)
+            other = (frame){motion_follow(&motion, other.rows), 1, 0};
+        deal_frame(&reused, f, a, other, &f->other_values, &f->other_distance);
+        TAMIS_FN(nlmeans_search)(f, 0);
+    }
+}
+
 TAMIS_INLINE void filter_part(const nlmeans_coef *k, void *scratch, const part *a)
 {
     store s = {scratch};
     nlmeans_field f = {.coef = k, .tile = a->tile, .h = a->tile->h, .finite = 1};
+    frame now = {a->tile->src + a->first, a->tile->step, a->channel};
     f.run = nlmeans_run(k, a->tile->w, LANES);
     f.row = f.run + 2 * margin_x(k);
-    deal_frame(&s, &f, a, 0, &f.values, &f.distance);
+    deal_frame(&s, &f, a, now, &f.values, &f.distance);
     f.other_values = f.values;
     f.other_distance = f.distance;
     take_sums(&s, &f);
     TAMIS_FN(nlmeans_search)(&f, 1);
-    for (int frame = -k->frames; frame <= k->frames; frame++) {
-        store reused = s; /* one other frame at a time */
-        if (frame == 0 || !rows_of(a->tile, a->first, frame))
-            continue;
-        deal_frame(&reused, &f, a, frame, &f.other_values, &f.other_distance);
-        TAMIS_FN(nlmeans_search)(&f, 0);
-    }
+    if (k->frames)
+        search_frames(s, &f, a, now);
     for (int p = 0; p < a->count; p++)
         for (int y = 0; y < f.h; y++)
             store_row(&f, a, p, y);
 }
 
-TAMIS_INLINE void filter_tile(const tamis_tile *tile, const nlmeans_coef *k, tamis_type type,
+TAMIS_INLINE void filter_tile(const tamis_tile *t, const nlmeans_coef *k, tamis_type type,
                               void *scratch)
 {
     int count = k->colors, first = 0;
-    tamis_tile moved;
-    const tamis_tile *t = nlmeans_follow(tile, k, type, &scratch, &moved);
     if (type == TAMIS_U8 && k->levels.tables) {
         for (; first + count <= t->planes && (first == 0 || k->colors == 1); first += count)
             TAMIS_FN(nlmeans_levels)(t, k, scratch, first);
