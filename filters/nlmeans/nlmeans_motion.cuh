@@ -51,7 +51,7 @@ static struct hunt hunt_of(const struct nlmeans_coef *k, tamis_rect part, int fr
     tamis_box region = nlmeans_region(k, blocks);
     s.blocks_x = blocks.w / NLMEANS_BLOCK;
     s.blocks_y = blocks.h / NLMEANS_BLOCK;
-    s.region = {region.x, region.y, region.w, region.h};
+    s.region = {(int32_t)region.x, (int32_t)region.y, region.w, region.h};
     s.pyramid = (int64_t)nlmeans_pyramid_size(region);
     s.copy = (int64_t)s.moved.w * s.moved.h * (int64_t)k->sample_bytes;
     int64_t vectors = (int64_t)(frames - 1) * s.blocks_x * s.blocks_y;
