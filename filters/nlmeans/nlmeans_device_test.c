@@ -38,6 +38,8 @@ int main(void)
         {"nlmeans=h=20:patch=7:search=5:frames=1", TAMIS_U16, 2, 133, 20, 257},
         {"nlmeans=h=20:patch=9:search=5:frames=1:motion=32", TAMIS_U8, 1, 141, 37, 1},
         {"nlmeans=h=20:patch=5:search=7x3:frames=1:motion=9", TAMIS_U8, 2, 50, 35, 1},
+        {"nlmeans=h=9:patch=3:search=3:frames=1:motion=8", TAMIS_U8, 1, 450, 29, 1},
+        {"nlmeans=h=9:patch=3:search=3:frames=1:motion=16", TAMIS_U8, 4, 29, 260, 1},
         {"nlmeans=h=20:patch=5:search=3:frames=1:motion=8:color=separate", TAMIS_U8, 3, 37, 21, 1},
         {"nlmeans=h=20:patch=5:search=5:frames=1:motion=17:color=luma", TAMIS_U8, 3, 37, 21, 1},
         {"nlmeans=h=8%:patch=9:search=5:frames=1:motion=8", TAMIS_U16, 1, 67, 20, 1},

@@ -144,9 +144,8 @@ typedef enum tamis_gpu_alpha {
 } tamis_gpu_alpha;
 
 typedef struct tamis_gpu_convert {
-    tamis_rect part; /* of the image */
-    int channels;    /* of both sides; only those from `first` on are converted */
-    int first;
+    tamis_rect part;     /* of the image */
+    int channels, first; /* channels first .. channels - 1 of both sides are converted */
     tamis_gpu_alpha alpha;
     int shift; /* right, of U16 that stays U16, with KEEP; else 0 */
     tamis_type src_type, dst_type;

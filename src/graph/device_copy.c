@@ -188,10 +188,10 @@ void tamis_priv_held_by_channel(const tamis_held *h, tamis_gpu_planes *planes, i
 }
 
 tamis_status tamis_priv_held_convert(tamis_session *s, const tamis_held *src, const tamis_held *dst,
-                                     tamis_rect part, int first, tamis_gpu_alpha alpha)
+                                     tamis_rect part, int first, int end, tamis_gpu_alpha alpha)
 {
     tamis_gpu_convert c = {.part = part,
-                           .channels = dst->format.channels,
+                           .channels = end,
                            .first = first,
                            .alpha = alpha,
                            .src_type = src->format.type,
@@ -204,7 +204,7 @@ tamis_status tamis_priv_held_convert(tamis_session *s, const tamis_held *src, co
     tamis_priv_held_by_channel(src, &planes, &c.src_pitch);
     tamis_priv_held_by_channel(dst, &c.dst, &c.dst_pitch);
     for (int p = first; p < c.channels; p++) {
-        int from = p + src->format.channels - c.channels;
+        int from = p + src->format.channels - dst->format.channels;
         c.src.data[p] = planes.data[from];
         c.src.stride[p] = planes.stride[from];
     }

@@ -104,8 +104,8 @@ static tamis_status walk(tamis_session *s, struct sequence *q, const tamis_held 
         status = advance(s, k, q, guide, dst, rect);
     int direct = plan->count > 0 && tamis_priv_rect_is_same(s->parts[plan->count], rect);
     if (status == TAMIS_OK && !direct && !tamis_priv_device_stopped(s))
-        status =
-            tamis_priv_held_convert(s, &q->frame[q->around], dst, rect, 0, TAMIS_GPU_ALPHA_KEEP);
+        status = tamis_priv_held_convert(s, &q->frame[q->around], dst, rect, 0,
+                                         dst->format.channels, TAMIS_GPU_ALPHA_KEEP);
     drop_sequence(s, q);
     return status;
 }

@@ -128,10 +128,10 @@ void tamis_priv_held_move(tamis_held *h, int64_t x, int64_t y);
 int tamis_priv_plane_count(const tamis_format *format);
 void tamis_priv_held_by_channel(const tamis_held *h, tamis_gpu_planes *planes, int *pitch);
 
-/* Converts the channels from `first` on; of a source with another number of channels, as many of
- * its last ones. */
+/* Converts the channels first .. end - 1; of a source with another number of channels than the
+ * target, as many of its last ones. */
 tamis_status tamis_priv_held_convert(tamis_session *s, const tamis_held *src, const tamis_held *dst,
-                                     tamis_rect part, int first, tamis_gpu_alpha alpha);
+                                     tamis_rect part, int first, int end, tamis_gpu_alpha alpha);
 
 /* What the addresses of all rows are multiples of, in its lowest bits; whether all samples have the
  * alignment of their type. */

@@ -19,7 +19,7 @@ static tamis_status as_wanted(tamis_session *s, const tamis_held *in, tamis_type
     TAMIS_TRY(tamis_priv_held_make(s, format, part, in->count, out));
     out->there = tamis_priv_rect_common(there, in->there);
     TAMIS_TRY(tamis_priv_held_clear(s, out));
-    return tamis_priv_held_convert(s, in, out, out->there, 0,
+    return tamis_priv_held_convert(s, in, out, out->there, 0, format.channels,
                                    premultiply ? TAMIS_GPU_ALPHA_MULTIPLY : TAMIS_GPU_ALPHA_KEEP);
 }
 
@@ -172,16 +172,17 @@ static tamis_status prepare_guide(tamis_session *s, const tamis_step *step, cons
 static tamis_status store(tamis_session *s, const tamis_step *step, const struct operands *o,
                           const tamis_held *in, tamis_rect part, const tamis_held *out)
 {
+    int channels = out->format.channels, copied = step->copies_alpha ? 1 : 0;
     if (o->out.block || step->divides_alpha)
-        TAMIS_TRY(tamis_priv_held_convert(s, &o->out, out, part, 0,
+        TAMIS_TRY(tamis_priv_held_convert(s, &o->out, out, part, 0, channels - copied,
                                           step->divides_alpha ? TAMIS_GPU_ALPHA_DIVIDE
                                                               : TAMIS_GPU_ALPHA_KEEP));
-    if (!step->copies_alpha)
+    if (!copied)
         return TAMIS_OK;
     tamis_held moved = *in;
     if (step->node.border == TAMIS_BORDER_VALID)
         tamis_priv_held_move(&moved, step->node.halo.left, step->node.halo.top);
-    return tamis_priv_held_convert(s, &moved, out, part, out->format.channels - 1,
+    return tamis_priv_held_convert(s, &moved, out, part, channels - 1, channels,
                                    TAMIS_GPU_ALPHA_KEEP);
 }
 

@@ -337,6 +337,11 @@ template <typename F> static inline unsigned emulate_8(unsigned a, unsigned b, F
 EMULATE_LANES(__vminu2, 16, x < y ? x : y)
 EMULATE_LANES(__vmaxu2, 16, x > y ? x : y)
 EMULATE_LANES(__vabsdiffu4, 8, x > y ? x - y : y - x)
+EMULATE_LANES(__vadd2, 16, x + y)
+static inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c)
+{
+    return __vminu2(__vadd2(a, b), c);
+}
 static inline unsigned __vimin3_u16x2(unsigned a, unsigned b, unsigned c)
 {
     return __vminu2(__vminu2(a, b), c);
