@@ -444,10 +444,9 @@ static tamis_status plan(tamis_node *node)
     k->log2_range = (float)(k->range / (log(2) * summed));
     k->log2_floor = (float)(k->floor * k->range / log(2));
     node->halo = (tamis_halo){k->sx + k->px, k->sx + k->px, k->sy + k->py, k->sy + k->py};
-    if (!copy) {
+    TAMIS_TRY(plan_motion(node, n, k)); /* of a copy, too, whose size and errors are the same */
+    if (!copy)
         TAMIS_TRY(plan_levels(node, k));
-        TAMIS_TRY(plan_motion(node, n, k));
-    }
     /* Long runs have little beside them; rows are to stay in cache. */
     node->tile_w = 538 - 2 * (k->sx + k->px);
     node->tile_h = k->colors > 1 ? 48 : 96;

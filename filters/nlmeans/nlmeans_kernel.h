@@ -37,7 +37,8 @@ typedef struct nlmeans_coef {
     int px, py; /* radii of the patch */
     int frames; /* before and after that are searched as well */
     int motion; /* how far their blocks may have moved, in units of 8 pixels; 0: not sought */
-    /* Samples as what is compared then: whole numbers, (v * scale + offset) rounded down. */
+    /* Samples as what is compared then: whole numbers, (v * scale + offset) without its fraction.
+     */
     float motion_scale, motion_offset;
     size_t sample_bytes;
     int colors; /* the planes that share a weight; each further one is filtered alone */

@@ -304,6 +304,35 @@ static void pans_are_followed(tamis_ctx *ctx, int pan_x, int pan_y)
     test_picture_free(&have);
 }
 
+/* What a strength of h makes of a picture of 200 x 150; the size is 0 x 0 where it is refused. */
+static void size_with(tamis_ctx *ctx, double h, const char *border, int32_t *w, int32_t *out_h)
+{
+    tamis_graph *graph = NULL;
+    tamis_plan *plan = NULL;
+    char chain[100];
+
+    *w = *out_h = 0;
+    snprintf(chain, sizeof chain, "nlmeans=h=%g:search=3:patch=3:frames=1:motion=8:border=%s", h,
+             border);
+    if (tamis_graph_parse(ctx, chain, &graph) == TAMIS_OK &&
+        tamis_plan_create(ctx, graph, test_format(TAMIS_U8, 1), 200, 150, NULL, &plan) == TAMIS_OK)
+        tamis_plan_size(plan, w, out_h);
+    tamis_plan_free(&plan);
+    tamis_graph_free(&graph);
+}
+
+/* h = auto may be 0 for one picture and not for the next. */
+static void strength_decides_no_size(tamis_ctx *ctx)
+{
+    static const char *const borders[] = {"valid", "wrap", "reflect"};
+    for (int b = 0; b < 3; b++) {
+        int32_t w[2], h[2];
+        size_with(ctx, 0, borders[b], &w[0], &h[0]);
+        size_with(ctx, 10, borders[b], &w[1], &h[1]);
+        check(w[0] == w[1] && h[0] == h[1], borders[b], w[0], w[1]);
+    }
+}
+
 int main(void)
 {
     static const tamis_type types[] = {TAMIS_U8, TAMIS_U16, TAMIS_F32};
@@ -335,6 +364,7 @@ int main(void)
             by_formula(ctx, types[t], 1, NOW + 1, 0, 0);
         }
         more_frames_less_noise(ctx);
+        strength_decides_no_size(ctx);
         pans_are_followed(ctx, 7, -5);
         pans_are_followed(ctx, -31, 18);
         pans_are_followed(ctx, 32, 32);
