@@ -372,13 +372,17 @@ static size_t floats_scratch(const nlmeans_coef *k, int w, int h, int lanes)
 
 static size_t motion_scratch(const nlmeans_coef *k, int w, int h)
 {
-    tamis_box region = nlmeans_region(k, nlmeans_most_blocks(k, w, h));
+    tamis_box blocks = nlmeans_most_blocks(k, w, h), region = nlmeans_region(k, blocks);
+    size_t across = (size_t)blocks.w / NLMEANS_BLOCK, down = (size_t)blocks.h / NLMEANS_BLOCK;
     size_t rows = nlmeans_source_rows(k, h), columns = (size_t)w + 2 * (size_t)(k->sx + k->px);
     size_t frame =
         nlmeans_room(rows * sizeof(void *)) + nlmeans_room(rows * columns * k->sample_bytes);
+    size_t pyramid = nlmeans_room(nlmeans_pyramid_size(region) * sizeof(uint16_t));
     return nlmeans_room((4 * (size_t)region.w + 2) * sizeof(uint16_t)) +
-           (size_t)k->colors *
-               (2 * nlmeans_room(nlmeans_pyramid_size(region) * sizeof(uint16_t)) + frame);
+           2 * nlmeans_room(across * down * sizeof(uint32_t)) +
+           nlmeans_room(nlmeans_pairs(across) * sizeof(uint32_t)) +
+           nlmeans_room((across + 3) * sizeof(uint32_t)) +
+           nlmeans_room(4 * across * sizeof(uint32_t)) + (size_t)k->colors * (2 * pyramid + frame);
 }
 
 /* Enough for vectors of 16, 32 and 64 bytes, and for the reference. */

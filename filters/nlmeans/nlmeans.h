@@ -73,9 +73,9 @@
  * Integer results are within one level of the definition in exact arithmetic, and almost always
  * its nearest level; float results within 1e-5 of it, relative to max(1, |result|).
  *
- * Cost grows with the area of the search window and, times two, with frames; seeking blocks costs a
- * fifth of a search of 5. Bad at: pixels that have no like in the search window (they keep their
- * noise), single wild pixels (use median), noise coarser than the patch. */
+ * Cost grows with the area of the search window and, times two, with frames; seeking blocks within
+ * 32 pixels costs two fifths of a search of 5. Bad at: pixels that have no like in the search
+ * window (they keep their noise), single wild pixels (use median), noise coarser than the patch. */
 #ifndef TAMIS_NLMEANS_H
 #define TAMIS_NLMEANS_H
 

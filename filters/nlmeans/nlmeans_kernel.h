@@ -133,6 +133,13 @@ static inline nlmeans_pyramid nlmeans_pyramid_at(uint16_t *data, tamis_box regio
     return pyramid;
 }
 
+/* Pairs of columns that the windows of so many blocks have on the highest level, and as many more
+ * as a vector has. */
+static inline size_t nlmeans_pairs(size_t blocks)
+{
+    return 2 * (blocks + 3) + 16;
+}
+
 /* Scratch memory for so many bytes, which begins where a vector may. */
 static inline size_t nlmeans_room(size_t bytes)
 {

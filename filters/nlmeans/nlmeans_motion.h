@@ -18,6 +18,10 @@ typedef struct nlmeans_motion {
     tamis_box blocks, region;
     nlmeans_pyramid now[TAMIS_MAX_CHANNELS], other[TAMIS_MAX_CHANNELS];
     uint16_t *lines; /* three, for smoothing, and one of a row's numbers */
+    /* Of each block, on the highest level: how unlike it is where it has been found so far, and
+     * which try that was. */
+    uint32_t *least, *which;
+    uint32_t *pairs, *cells, *windows; /* sums of one row of blocks; of windows, four rows */
     /* Rows of a moved frame, as far as windows around the tile see them, of these samples alone:
      * row 0, column 0. */
     const void *const *moved[TAMIS_MAX_CHANNELS];
@@ -118,44 +122,58 @@ static inline void motion_fill(const nlmeans_motion *m, const void *const *rows,
 
 /* ---- search */
 
-/* 16 columns of as many rows as a vector holds, or the part of one row that it does. */
-enum { MOTION_LINES = TV_BYTES > 32 ? 2 : 1, MOTION_LINE = TV_BYTES / 2 / MOTION_LINES };
+enum { MOTION_LANES = TV_BYTES / 2 };
 
-TAMIS_INLINE tv_u16 motion_lines(const uint16_t *p, ptrdiff_t pitch)
+/* The least of how far numbers are apart and NLMEANS_UNLIKE. */
+TAMIS_INLINE tv_u16 motion_apart_most(tv_s16 a, tv_s16 b)
+{
+    tv_s16 d = a - b;
+    return tv_min_u16((tv_u16)tv_max_s16(d, -d), (tv_u16){0} + NLMEANS_UNLIKE);
+}
+
+/* Half a vector of each of two rows, where a vector has more than 16 numbers. */
+TAMIS_INLINE tv_s16 motion_two_rows(const uint16_t *p, ptrdiff_t pitch)
 {
 #if defined(TAMIS_AVX512)
     __m512i v = _mm512_castsi256_si512(_mm256_loadu_si256((const void *)p));
-    return (tv_u16)_mm512_inserti64x4(v, _mm256_loadu_si256((const void *)(p + pitch)), 1);
+    return (tv_s16)_mm512_inserti64x4(v, _mm256_loadu_si256((const void *)(p + pitch)), 1);
 #else
     (void)pitch;
-    return (tv_u16)tv_load_s16(p);
+    return tv_load_s16(p);
 #endif
 }
 
-TAMIS_INLINE uint32_t motion_sum(tv_u16 v)
+/* Sums of two lanes each. */
+TAMIS_INLINE tv_u32 motion_sum_pairs(tv_u16 v)
+{
+    return ((tv_u32)v & 0xffff) + ((tv_u32)v >> 16);
+}
+
+TAMIS_INLINE uint32_t motion_sum(tv_u32 v)
 {
     typedef uint32_t four __attribute__((vector_size(16)));
-    tv_u32 pairs = ((tv_u32)v & 0xffff) + ((tv_u32)v >> 16);
     four part[TV_BYTES / 16];
-    memcpy(part, &pairs, sizeof part);
+    memcpy(part, &v, sizeof part);
     for (int i = 1; i < TV_BYTES / 16; i++)
         part[0] += part[i];
     return part[0][0] + part[0][1] + part[0][2] + part[0][3];
 }
 
-/* How unlike two windows of side x side numbers are, side being 16 or 32. 64 of the greatest
- * difference, as many as a lane of each sum gets, have 16 bits. */
+/* How unlike two windows of side x side numbers are, side being 16 or 32. A lane of each sum gets
+ * 64 of the greatest difference at most, which have 16 bits. */
 TAMIS_INLINE uint32_t motion_unlike(const uint16_t *a, const uint16_t *b, ptrdiff_t pitch, int side)
 {
-    const tv_u16 most = (tv_u16){0} + NLMEANS_UNLIKE;
     tv_u16 sums[2] = {{0}};
-    for (int y = 0; y < side;
-         y += MOTION_LINES, a += MOTION_LINES * pitch, b += MOTION_LINES * pitch)
-        for (int x = 0; x < side; x += MOTION_LINE) {
-            tv_s16 d = (tv_s16)(motion_lines(a + x, pitch) - motion_lines(b + x, pitch));
-            sums[x / MOTION_LINE % 2] += tv_min_u16((tv_u16)tv_max_s16(d, -d), most);
-        }
-    return motion_sum(sums[0]) + motion_sum(sums[1]);
+    if (side < MOTION_LANES)
+        for (int y = 0; y < side; y += 2, a += 2 * pitch, b += 2 * pitch)
+            sums[y / 2 % 2] +=
+                motion_apart_most(motion_two_rows(a, pitch), motion_two_rows(b, pitch));
+    else
+        for (int y = 0; y < side; y++, a += pitch, b += pitch)
+            for (int x = 0; x < side; x += MOTION_LANES)
+                sums[(x / MOTION_LANES + y) % 2] +=
+                    motion_apart_most(tv_load_s16(a + x), tv_load_s16(b + x));
+    return motion_sum(motion_sum_pairs(sums[0]) + motion_sum_pairs(sums[1]));
 }
 
 /* Where a block has been found at a level so far. */
@@ -165,8 +183,8 @@ typedef struct motion_found {
 } motion_found;
 
 /* The window around a block, whose corner is (x, y) of the region. */
-static inline void motion_try(const nlmeans_motion *m, int level, int x, int y, nlmeans_vector v,
-                              motion_found *best)
+TAMIS_INLINE void motion_try(const nlmeans_motion *m, int level, int x, int y, nlmeans_vector v,
+                             motion_found *best)
 {
     int side = level ? NLMEANS_BLOCK : 2 * NLMEANS_BLOCK, w = m->region.w >> level;
     int shift = NLMEANS_BLOCK / 2 - side / 2 * (1 << level);
@@ -179,32 +197,115 @@ static inline void motion_try(const nlmeans_motion *m, int level, int x, int y, 
         *best = (motion_found){v, sum};
 }
 
-static inline void motion_try_around(const nlmeans_motion *m, int level, int x, int y,
-                                     nlmeans_vector v, motion_found *best)
+TAMIS_INLINE void motion_try_around(const nlmeans_motion *m, int level, int x, int y,
+                                    nlmeans_vector v, motion_found *best)
 {
     for (int dy = -1; dy <= 1; dy++)
         for (int dx = -1; dx <= 1; dx++)
             motion_try(m, level, x, y, (nlmeans_vector){v.x + dx, v.y + dy}, best);
 }
 
-/* Of places that are equally like, the first: no motion before all. */
-static inline nlmeans_vector motion_find(const nlmeans_motion *m, int x, int y)
+/* Steps of two pixels on the highest level. Windows of neighbors have cells of 4x4 numbers in
+ * common, four each way, so that sums over four rows serve four windows across, and those four
+ * windows down. */
+enum { MOTION_TOP = NLMEANS_LEVELS - 1, MOTION_CELL = NLMEANS_BLOCK >> MOTION_TOP };
+
+/* Sums of pairs of columns, over four rows from `at` on, for the windows of a row of blocks. */
+TAMIS_INLINE void motion_pairs(const nlmeans_motion *m, ptrdiff_t at, ptrdiff_t shift)
 {
-    static const nlmeans_vector none = {0, 0};
-    int far = 2 * m->coef->motion;
-    motion_found best = {none, UINT32_MAX};
-    motion_try(m, NLMEANS_LEVELS - 1, x, y, none, &best);
-    for (int dy = -far; dy <= far; dy += 2)
-        for (int dx = -far; dx <= far; dx += 2)
-            motion_try(m, NLMEANS_LEVELS - 1, x, y, (nlmeans_vector){dx, dy}, &best);
-    motion_try_around(m, NLMEANS_LEVELS - 1, x, y, best.at, &best);
-    for (int level = NLMEANS_LEVELS - 2; level >= 0; level--) {
-        nlmeans_vector coarse = {2 * best.at.x, 2 * best.at.y};
-        best = (motion_found){none, UINT32_MAX};
-        motion_try(m, level, x, y, none, &best);
-        motion_try_around(m, level, x, y, coarse, &best);
+    int columns = (m->blocks.w >> MOTION_TOP) + 3 * MOTION_CELL;
+    ptrdiff_t w = m->region.w >> MOTION_TOP;
+    for (int x = 0; x < columns; x += MOTION_LANES) { /* what lies behind is the pyramid's, too */
+        tv_u16 sum = {0};
+        for (int p = 0; p < m->count; p++) {
+            const uint16_t *a = m->now[p].level[MOTION_TOP] + at + x;
+            const uint16_t *b = m->other[p].level[MOTION_TOP] + at + x + shift;
+            for (int y = 0; y < MOTION_CELL; y++)
+                sum += motion_apart_most(tv_load_s16(a + y * w), tv_load_s16(b + y * w));
+        }
+        tv_u32 pairs = motion_sum_pairs(sum);
+        memcpy(m->pairs + x / 2, &pairs, sizeof pairs);
     }
-    return best.at;
+}
+
+/* Over four rows, for the windows of a row of blocks. */
+TAMIS_INLINE void motion_windows(const nlmeans_motion *m, uint32_t *restrict windows)
+{
+    int across = m->blocks.w / NLMEANS_BLOCK;
+    const uint32_t *restrict pairs = m->pairs;
+    uint32_t *restrict cells = m->cells;
+    for (int i = 0; i < across + 3; i++)
+        cells[i] = pairs[2 * i] + pairs[2 * i + 1];
+    for (int i = 0; i < across; i++)
+        windows[i] = cells[i] + cells[i + 1] + cells[i + 2] + cells[i + 3];
+}
+
+/* The windows of a row of blocks, of which four rows have been summed. */
+TAMIS_INLINE void motion_keep_least(const nlmeans_motion *m, int row, uint32_t try)
+{
+    int across = m->blocks.w / NLMEANS_BLOCK;
+    const uint32_t *restrict rows = m->windows;
+    uint32_t *restrict least = m->least + (ptrdiff_t)row * across;
+    uint32_t *restrict which = m->which + (ptrdiff_t)row * across;
+    for (int i = 0; i < across; i++) {
+        uint32_t sum = rows[i] + rows[across + i] + rows[2 * across + i] + rows[3 * across + i];
+        which[i] = sum < least[i] ?
+        try : which
+            [i];
+        least[i] = sum < least[i] ? sum : least[i];
+    }
+}
+
+TAMIS_INLINE void motion_try_all(const nlmeans_motion *m, nlmeans_vector v, uint32_t try)
+{
+    int across = m->blocks.w / NLMEANS_BLOCK, down = m->blocks.h / NLMEANS_BLOCK;
+    ptrdiff_t w = m->region.w >> MOTION_TOP, shift = v.y * w + v.x;
+    ptrdiff_t first = (nlmeans_reach(m->coef) >> MOTION_TOP) - 3 * MOTION_CELL / 2;
+    for (int row = 0; row < down + 3; row++) {
+        motion_pairs(m, (first + (ptrdiff_t)row * MOTION_CELL) * w + first, shift);
+        motion_windows(m, m->windows + (ptrdiff_t)(row % 4) * across);
+        if (row >= 3)
+            motion_keep_least(m, row - 3, try);
+    }
+}
+
+/* Try 0 is no motion, which comes before all that are as good; the others go row by row. */
+static inline nlmeans_vector motion_vector_of(const nlmeans_motion *m, uint32_t try)
+{
+    int far = 2 * m->coef->motion, side = far + 1, i = (int)try - 1;
+    if (try == 0)
+        return (nlmeans_vector){0, 0};
+    return (nlmeans_vector){i % side * 2 - far, i / side * 2 - far};
+}
+
+TAMIS_INLINE void motion_find_far(const nlmeans_motion *m)
+{
+    size_t count = (size_t)m->blocks.w / NLMEANS_BLOCK * ((size_t)m->blocks.h / NLMEANS_BLOCK);
+    uint32_t side = 2 * (uint32_t)m->coef->motion + 1;
+    memset(m->least, 0xff, count * sizeof *m->least);
+    memset(m->which, 0, count * sizeof *m->which);
+    for (uint32_t try = 0; try <= side * side && !tamis_tile_canceled(m->tile); try++)
+        motion_try_all(m, motion_vector_of(m, try), try);
+}
+
+/* From what has been found on the level above on. */
+TAMIS_INLINE motion_found motion_find_at(const nlmeans_motion *m, int level, int x, int y,
+                                         nlmeans_vector above)
+{
+    motion_found best = {{0, 0}, UINT32_MAX};
+    motion_try(m, level, x, y, best.at, &best);
+    motion_try_around(m, level, x, y, (nlmeans_vector){2 * above.x, 2 * above.y}, &best);
+    return best;
+}
+
+/* From the best place of a block so far on; on each level code of its own, with a window of a size
+ * that is known. */
+static inline nlmeans_vector motion_find_near(const nlmeans_motion *m, int x, int y,
+                                              motion_found best)
+{
+    motion_try_around(m, MOTION_TOP, x, y, best.at, &best);
+    best = motion_find_at(m, 1, x, y, best.at);
+    return motion_find_at(m, 0, x, y, best.at).at;
 }
 
 /* ---- moving */
@@ -247,13 +348,17 @@ static inline void motion_move(const nlmeans_motion *m, const void *const *const
 static inline const void *const *const *motion_follow(const nlmeans_motion *m,
                                                       const void *const *const *rows)
 {
-    int left = m->blocks.x - m->region.x, top = m->blocks.y - m->region.y;
+    int left = m->blocks.x - m->region.x, top = m->blocks.y - m->region.y, block = 0;
     for (int p = 0; p < m->count; p++)
         motion_fill(m, rows[p], &m->other[p]);
+    motion_find_far(m);
     for (int y = 0; y < m->blocks.h; y += NLMEANS_BLOCK)
-        for (int x = 0; x < m->blocks.w && !tamis_tile_canceled(m->tile); x += NLMEANS_BLOCK)
+        for (int x = 0; x < m->blocks.w && !tamis_tile_canceled(m->tile);
+             x += NLMEANS_BLOCK, block++) {
+            motion_found far = {motion_vector_of(m, m->which[block]), m->least[block]};
             motion_move(m, rows, m->blocks.x + x - m->tile->x, m->blocks.y + y - m->tile->y,
-                        motion_find(m, left + x, top + y));
+                        motion_find_near(m, left + x, top + y, far));
+        }
     return m->moved;
 }
 
@@ -282,7 +387,13 @@ static inline nlmeans_motion motion_begin(const nlmeans_coef *k, const tamis_til
     m.blocks = nlmeans_blocks(k, t->x, t->y, t->w, t->h);
     m.region = nlmeans_region(k, m.blocks);
     size_t bytes = nlmeans_pyramid_size(m.region) * sizeof(uint16_t);
+    size_t across = (size_t)m.blocks.w / NLMEANS_BLOCK, down = (size_t)m.blocks.h / NLMEANS_BLOCK;
     m.lines = nlmeans_take(store, (4 * (size_t)m.region.w + 2) * sizeof *m.lines);
+    m.least = nlmeans_take(store, across * down * sizeof(uint32_t));
+    m.which = nlmeans_take(store, across * down * sizeof(uint32_t));
+    m.pairs = nlmeans_take(store, nlmeans_pairs(across) * sizeof(uint32_t));
+    m.cells = nlmeans_take(store, (across + 3) * sizeof(uint32_t));
+    m.windows = nlmeans_take(store, 4 * across * sizeof(uint32_t));
     for (int p = 0; p < count; p++) {
         m.now[p] = nlmeans_pyramid_at(nlmeans_take(store, bytes), m.region);
         m.other[p] = nlmeans_pyramid_at(nlmeans_take(store, bytes), m.region);
