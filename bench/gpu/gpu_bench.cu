@@ -54,7 +54,7 @@ Result time_frames(const Bench &b, const Row &row)
     int count = rotation((size_t)(2 * bytes));
     Images src = make_images(b, count, format_of(row), row.w, row.h, true);
     Images dst = make_images(b, count, plan.format, plan.w, plan.h, false);
-    int around = atoi(row.chain.c_str() + row.chain.find("frames=") + strlen("frames="));
+    int around = tamis_plan_frames(plan.plan);
     std::vector<const tamis_image *> frames;
     for (int f = 0; f < 2 * around + 1; f++)
         frames.push_back(f == around ? nullptr : &src[(size_t)f % src.size()]->image);

@@ -19,7 +19,7 @@ typedef struct nlmeans_motion {
     nlmeans_pyramid now[TAMIS_MAX_CHANNELS], other[TAMIS_MAX_CHANNELS];
     uint16_t *lines; /* three, for smoothing, and one of a row's numbers */
     /* Of each block, on the highest level: how unlike it is where it has been found so far, and
-     * which try that was. */
+     * in which turn. */
     uint32_t *least, *which;
     uint32_t *pairs, *cells, *windows; /* sums of one row of blocks; of windows, four rows */
     /* Rows of a moved frame, as far as windows around the tile see them, of these samples alone:
@@ -241,7 +241,7 @@ TAMIS_INLINE void motion_windows(const nlmeans_motion *m, uint32_t *restrict win
 }
 
 /* The windows of a row of blocks, of which four rows have been summed. */
-TAMIS_INLINE void motion_keep_least(const nlmeans_motion *m, int row, uint32_t try)
+TAMIS_INLINE void motion_keep_least(const nlmeans_motion *m, int row, uint32_t turn)
 {
     int across = m->blocks.w / NLMEANS_BLOCK;
     const uint32_t *restrict rows = m->windows;
@@ -249,14 +249,12 @@ TAMIS_INLINE void motion_keep_least(const nlmeans_motion *m, int row, uint32_t t
     uint32_t *restrict which = m->which + (ptrdiff_t)row * across;
     for (int i = 0; i < across; i++) {
         uint32_t sum = rows[i] + rows[across + i] + rows[2 * across + i] + rows[3 * across + i];
-        which[i] = sum < least[i] ?
-        try : which
-            [i];
+        which[i] = sum < least[i] ? turn : which[i];
         least[i] = sum < least[i] ? sum : least[i];
     }
 }
 
-TAMIS_INLINE void motion_try_all(const nlmeans_motion *m, nlmeans_vector v, uint32_t try)
+TAMIS_INLINE void motion_try_all(const nlmeans_motion *m, nlmeans_vector v, uint32_t turn)
 {
     int across = m->blocks.w / NLMEANS_BLOCK, down = m->blocks.h / NLMEANS_BLOCK;
     ptrdiff_t w = m->region.w >> MOTION_TOP, shift = v.y * w + v.x;
@@ -265,15 +263,15 @@ TAMIS_INLINE void motion_try_all(const nlmeans_motion *m, nlmeans_vector v, uint
         motion_pairs(m, (first + (ptrdiff_t)row * MOTION_CELL) * w + first, shift);
         motion_windows(m, m->windows + (ptrdiff_t)(row % 4) * across);
         if (row >= 3)
-            motion_keep_least(m, row - 3, try);
+            motion_keep_least(m, row - 3, turn);
     }
 }
 
-/* Try 0 is no motion, which comes before all that are as good; the others go row by row. */
-static inline nlmeans_vector motion_vector_of(const nlmeans_motion *m, uint32_t try)
+/* Turn 0 is no motion, which comes before all that are as good; the others go row by row. */
+static inline nlmeans_vector motion_vector_of(const nlmeans_motion *m, uint32_t turn)
 {
-    int far = 2 * m->coef->motion, side = far + 1, i = (int)try - 1;
-    if (try == 0)
+    int far = 2 * m->coef->motion, side = far + 1, i = (int)turn - 1;
+    if (turn == 0)
         return (nlmeans_vector){0, 0};
     return (nlmeans_vector){i % side * 2 - far, i / side * 2 - far};
 }
@@ -284,8 +282,8 @@ TAMIS_INLINE void motion_find_far(const nlmeans_motion *m)
     uint32_t side = 2 * (uint32_t)m->coef->motion + 1;
     memset(m->least, 0xff, count * sizeof *m->least);
     memset(m->which, 0, count * sizeof *m->which);
-    for (uint32_t try = 0; try <= side * side && !tamis_tile_canceled(m->tile); try++)
-        motion_try_all(m, motion_vector_of(m, try), try);
+    for (uint32_t turn = 0; turn <= side * side && !tamis_tile_canceled(m->tile); turn++)
+        motion_try_all(m, motion_vector_of(m, turn), turn);
 }
 
 /* From what has been found on the level above on. */
